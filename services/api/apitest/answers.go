@@ -21,10 +21,10 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Answers contains answers that a test sets: for reads whose real answers need a long history of calls and prices, and for the
-// clock, which does not run. If a test sets no answer for a read, the api answers it. Before Run is called, loops of the api do
-// not run: a search finds no markets, and tiles, movement and situations are empty unless a test sets them. A test must hold
-// the lock while it reads or changes a member.
+// Answers contains responses that a test sets. They replace responses of the api that would need a long history of calls and
+// prices, and responses of the clock service, which does not run. Requests without a set response go to the api. Before Run is
+// called, the loops of the api do not run: a search finds no markets, and tiles, movement and situations are empty unless a
+// test sets them. A test must hold the lock while it reads or changes a member.
 type Answers struct {
 	sync.Mutex
 
@@ -51,8 +51,8 @@ type Answers struct {
 	Influence *programv1.GetInfluenceResponse
 }
 
-// answer returns the answer that the test has set for a request. Without one, it returns the answer of the api, from handle,
-// with the members that the test has set.
+// answer returns the response that the test has set for a request. Otherwise it calls handle, and replaces members of the
+// response with values that the test has set. A GetRelatedRequest before Run gets a response with only the market.
 func (a *API) answer(req any, handle func() (proto.Message, error)) (proto.Message, error) {
 	if r, ok := req.(*cataloguev1.GetRelatedRequest); ok && a.stop == nil { // without Run, the search finds no relations
 		handle = func() (proto.Message, error) {
@@ -76,7 +76,7 @@ func (a *API) answer(req any, handle func() (proto.Message, error)) (proto.Messa
 	return out, err
 }
 
-// complete replaces the members of an answer of the api for which the test has set values.
+// complete replaces members of a response of the api with the values that the test has set.
 func (a *Answers) complete(req any, answer proto.Message) {
 	switch out := answer.(type) {
 	case *recordv1.GetOperatorRecordResponse:
@@ -112,7 +112,7 @@ func (a *Answers) complete(req any, answer proto.Message) {
 	}
 }
 
-// stated returns the answer that the test has set for a request, or nil if the api must answer it.
+// stated returns the response that the test has set for a request, or nil if the api must handle the request.
 func (a *API) stated(req any) proto.Message {
 	now := timestamppb.New(a.now())
 	switch r := req.(type) {
@@ -191,7 +191,8 @@ func (a *API) stated(req any) proto.Message {
 	return nil
 }
 
-// events returns the events of Happened that a request selects, newest first.
+// events returns the events of Happened with a requested type and a sequence number below r.Before, newest first, at most
+// r.Limit. If r.Before is 0, all numbers match. Head is the greatest sequence number in Happened.
 func (a *Answers) events(r *feedv1.ListEventsRequest) *feedv1.ListEventsResponse {
 	out := &feedv1.ListEventsResponse{}
 	for _, e := range a.Happened {
@@ -207,7 +208,7 @@ func (a *Answers) events(r *feedv1.ListEventsRequest) *feedv1.ListEventsResponse
 // head returns the first limit entries of a list, or all of them if there are fewer.
 func head[T any](list []T, limit int32) []T { return list[:min(len(list), int(limit))] }
 
-// ofLane returns the first limit entries of a list with this lane. An empty lane selects all entries.
+// ofLane returns the first limit entries of a list whose lane equals lane. An empty lane selects all entries.
 func ofLane[T interface{ GetLane() string }](list []T, lane string, limit int32) []T {
 	return head(slices.DeleteFunc(slices.Clone(list), func(e T) bool { return lane != "" && lane != e.GetLane() }), limit)
 }

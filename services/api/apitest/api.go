@@ -22,14 +22,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// Secrets of every API in tests.
+// Secrets in the configuration of each API.
 const (
 	Mask = "test-pepper-do-not-use"           // key of the HMAC in public operator ids
 	Link = "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J" // authenticates gRPC calls to the address that Serve returns
 )
 
-// API is the api service of one test: its services and stores on a database of the test. Proxy and Answers change what clients
-// of Conn and Serve receive. The background loops of the api run only after Run.
+// API is the api service of a test: its services and stores on a database of the test. Proxy and Answers change the responses
+// that clients receive through Conn and Serve. The background loops of the api run only after Run.
 type API struct {
 	Proxy
 	Answers
@@ -46,10 +46,10 @@ type API struct {
 	ran        chan error         // receives the result of Run
 }
 
-// Start creates a database and starts the services of the api on it, without background loops and without a port. The database
-// contains the schema of the api and the schemas in more, for example that of the hub. now is the clock of the api. The only
-// venue is the primary one, and it has no markets: a test stores the markets that it needs with AddMarket. At the end of the
-// test, everything is closed. An error ends the test.
+// Start creates a database and starts the services of the api on it. The background loops do not run, and the api listens on
+// no port. The database contains the schema of the api and the schemas in more, for example that of the hub. now is the clock
+// of the api. The only venue is the primary one, and it has no markets: a test stores the markets that it needs with
+// AddMarket. The api is closed at the end of the test. An error ends the test.
 func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 	t.Helper()
 	db := testkit.Postgres(t, append([]pg.Schema{{Name: "api", Files: postgres.Migrations()}}, more...)...)
@@ -87,8 +87,8 @@ func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 	return a
 }
 
-// venue answers the requests to the primary venue: with 404 for a market or a quote, with 503 for the list of all markets, and
-// after FailVenue always with 503. If the list were empty, the catalogue would read each stored market and get 404.
+// venue handles requests to the primary venue. The list of all markets gets status 503; after FailVenue, every request gets
+// it. All other requests get 404. If the list were empty, the catalogue would read each stored market and get 404.
 func (a *API) venue(w http.ResponseWriter, r *http.Request) {
 	if a.venueFails.Load() || strings.HasSuffix(r.URL.Path, "/keyset") {
 		http.Error(w, "", http.StatusServiceUnavailable)
@@ -99,11 +99,12 @@ func (a *API) venue(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"error":"not found"}`)
 }
 
-// FailVenue makes the primary venue answer every further request with 503.
+// FailVenue makes the primary venue respond to every further request with status 503.
 func (a *API) FailVenue() { a.venueFails.Store(true) }
 
-// Conn returns a new in-memory gRPC connection to the api. Calls on it pass Proxy and Answers. The functions in more register
-// services of the test on the same connection, for example those of the clock. The connection is closed at the end of the test.
+// Conn returns a new in-memory gRPC connection to the api. Calls on it go through Proxy and Answers. The functions in more
+// register services of the test on the same connection, for example those of the clock. The connection is closed at the end of
+// the test.
 func (a *API) Conn(more ...func(grpc.ServiceRegistrar)) *grpc.ClientConn {
 	a.t.Helper()
 	return testkit.Link(a.t, func(r grpc.ServiceRegistrar) {
@@ -114,7 +115,7 @@ func (a *API) Conn(more ...func(grpc.ServiceRegistrar)) *grpc.ClientConn {
 	}, a.options()...)
 }
 
-// Serve serves the api at a TCP address until the test ends, and returns the address with its port. Calls pass Proxy and
+// Serve serves the api at a TCP address until the test ends, and returns the address with its port. Calls go through Proxy and
 // Answers. It is for tests of a whole hub, which connects to the address in its settings.
 func (a *API) Serve(addr string) string {
 	a.t.Helper()
@@ -141,7 +142,7 @@ func (a *API) Serve(addr string) string {
 }
 
 // Run starts the background loops of the api, for example search, boards, movement and the relay. It returns when all servers
-// listen. The loops read what is stored by then, and end with the test.
+// listen. The loops first read the data that is stored at this time, and end with the test.
 func (a *API) Run() {
 	a.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -36,8 +36,8 @@ func (a *API) id() string {
 	return fmt.Sprintf("0199f0f0-0000-7000-8000-%012d", a.ids)
 }
 
-// AddOperator stores an operator with a handle. The identity of the operator has the issuer https://issuer.example and the
-// subject did:idp:<handle>.
+// AddOperator stores an operator with this handle and returns it. The identity of the operator has the issuer
+// https://issuer.example and the subject did:idp:<handle>.
 func (a *API) AddOperator(handle string) *operatorv1.Operator {
 	a.t.Helper()
 	o := &operatorv1.Operator{

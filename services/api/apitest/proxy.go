@@ -34,7 +34,7 @@ type Proxy struct {
 }
 
 // Fail makes calls of the given methods fail with err before they reach the api. Without methods, all calls fail. If err is
-// context.DeadlineExceeded, such a call gets no answer until its context ends. If err is nil, calls no longer fail.
+// context.DeadlineExceeded, each call blocks until its context ends and then fails. If err is nil, calls no longer fail.
 func (p *Proxy) Fail(err error, methods ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,15 +42,15 @@ func (p *Proxy) Fail(err error, methods ...string) {
 }
 
 // After sets a function that runs after each unary call that the api has executed without an error. If the function returns an
-// error, the caller gets this error in place of the answer. nil removes the function.
+// error, the caller receives this error instead of the response. nil removes the function.
 func (p *Proxy) After(f func(method string) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after = f
 }
 
-// Edit sets a function that changes each answer, so that a test can return values that the api never returns. nil removes the
-// function.
+// Edit sets a function that changes each response, so that a test can return values that the api never returns. nil removes
+// the function.
 func (p *Proxy) Edit(f func(answer proto.Message)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,12 +91,13 @@ func Last[T any](a *API) (last T) {
 	return last
 }
 
-// named reports whether a full gRPC method name ends with method, which can include the service.
+// named reports whether a full gRPC method name ends with method: the name of a method, with or without the name of its
+// service.
 func named(full, method string) bool {
 	return strings.HasSuffix(full, "/"+method) || strings.HasSuffix(full, "."+method)
 }
 
-// options returns options for a gRPC server whose calls pass the proxy.
+// options returns options for a gRPC server that send each call through the proxy.
 func (p *Proxy) options() []grpc.ServerOption {
 	stream := func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		if err := p.enter(ss.Context(), info.FullMethod, nil); err != nil {
@@ -133,7 +134,8 @@ func (p *Proxy) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	return answer, err
 }
 
-// enter records a call, and returns the error that Fail has set for its method.
+// enter records a call and returns the error that Fail has set for its method. It also records each call of a FileMany request
+// as a call of File. If the error is context.DeadlineExceeded, enter first waits until ctx ends.
 func (p *Proxy) enter(ctx context.Context, method string, req any) error {
 	if many, ok := req.(*signalv1.FileManyRequest); ok {
 		for _, c := range many.GetCalls() {

@@ -48,10 +48,11 @@ import (
 
 const serviceName = "api"
 
-// brokerMemory is the number of events that the broker keeps in memory for readers that resume: about 4 MB with their frames.
+// brokerMemory is the number of recent events that the broker stores in memory for readers that resume the feed. With their
+// encoded frames, they take about 4 MB.
 const brokerMemory = 4096
 
-// App contains the parts of one process of the api service. New builds an App, and Run may be called once for each.
+// App contains the parts of one process of the api service. New builds an App. Run may be called only once for each App.
 type App struct {
 	cfg     Config
 	log     *slog.Logger
@@ -220,8 +221,8 @@ func (a *App) buildServers() error {
 	return nil
 }
 
-// loginLimit is the number of requests per minute for one subject of an identity provider. The api and the hub share this
-// limit.
+// loginLimit is the maximum number of requests per minute for one subject of an identity provider. The api and the hub share
+// this limit.
 const loginLimit = 120
 
 // registerMetrics registers the counters and gauges of the api service.
@@ -241,7 +242,7 @@ func (a *App) registerMetrics() {
 	a.metrics.GaugeFunc("database_connections", "Database connections in use.", func() float64 { return float64(a.pool.Stat().AcquiredConns()) })
 }
 
-// Keys of Postgres advisory locks. For each lock, the process that holds it is the only one of all replicas that runs the loop.
+// Keys of Postgres advisory locks. Only the replica that holds a lock runs the loop of that name.
 const (
 	catalogueLease int64 = 7201010
 	scanLease      int64 = 7201011
@@ -320,7 +321,7 @@ func (a *App) recordTolerance(ctx context.Context) error {
 const sweepEvery = time.Minute
 
 // sweep deletes expired idempotency keys, event ids, entries of the webhook delivery log, and market proposals without a
-// decision. It returns the first error.
+// decision. It repeats this every sweepEvery until ctx ends or an error occurs, and returns the error.
 func (a *App) sweep(ctx context.Context) error {
 	return dbtime.Every(ctx, sweepEvery, func() error {
 		for _, sweep := range []func(context.Context) error{

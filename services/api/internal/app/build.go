@@ -82,8 +82,8 @@ func classify() market.Classify {
 	}
 }
 
-// publishNews sends an event without a number to the readers of this process. For the event key.revoked, it also closes the
-// connections that use the revoked key.
+// publishNews sends an event without a sequence number to the readers of this process. For the event key.revoked, it also
+// closes the connections that use the revoked key.
 func (a *App) publishNews(e feed.Ephemeral) {
 	a.broker.Publish(e)
 	if e.Type == feed.KeyRevoked {

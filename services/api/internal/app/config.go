@@ -160,8 +160,8 @@ func (c *scoringConfig) check(r *config.Report) {
 	}
 }
 
-// confirmAfter parses the setting QUOTE_CONFIRM_AFTER: the time between a call and its second quote. It returns 0 for "off" and
-// an error for a time outside 1s to 1m.
+// confirmAfter parses the setting QUOTE_CONFIRM_AFTER: the time between a call and its second quote. It returns 0 for "off". A
+// malformed time, and a time outside 1s to 1m, is an error.
 func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	if c.Confirm == "off" {
 		return 0, nil
@@ -173,7 +173,8 @@ func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	return after, err
 }
 
-// rules converts the settings to the rules of package postgres. Check must have accepted the settings.
+// rules returns the scoring settings as the rules of package postgres, together with pastEnd and chunk from other settings.
+// Check must have accepted the settings.
 func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
 	confirm, _ := c.confirmAfter()
 	return postgres.Rules{

@@ -29,7 +29,7 @@ const usage = `       api recount      compare every counter with a count of the
                         development and tests, before the service starts
 `
 
-// Program returns the program api with its commands.
+// Program returns the definition of the program api: its server, its database schema and its commands.
 func Program() service.Program {
 	return service.Program{
 		Name: serviceName, Usage: usage, Serve: service.Serve(build), HTTPAddr: "127.0.0.1:8081",
@@ -69,7 +69,7 @@ func boards(ctx context.Context, args []string, stdout io.Writer) error {
 	return service.ErrUsage
 }
 
-// errDifferences is returned by compare if a stored figure differs from the computed one.
+// errDifferences is returned by compare if a stored value differs from the computed value.
 var errDifferences = errors.New("stored figures differ from computed ones")
 
 // compare prints one line for each difference that find returns, and then returns errDifferences. If there is no difference, it
@@ -97,7 +97,7 @@ func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *
 }
 
 // commandStatement is the time limit of one SQL statement of a command. A statement can read the whole ledger, which takes
-// minutes for ten million calls. It does not delay requests.
+// minutes for ten million calls. Such statements do not delay requests.
 const commandStatement = 6 * time.Hour
 
 func commandPool(ctx context.Context) (*pgxpool.Pool, error) {

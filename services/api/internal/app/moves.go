@@ -9,11 +9,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// maxMoves is the maximum number of market moves that are published. The largest moves are published.
+// maxMoves is the maximum number of market moves that are published. Larger moves have precedence.
 const maxMoves = 200
 
-// publishMoves publishes changes of market moves and of situations to the readers of this process until ctx ends. Every process
-// computes both itself, so no message between processes is needed.
+// publishMoves publishes changes of market moves and of situations to the readers of this process until ctx ends. Every
+// process computes moves and situations itself, so no message between processes is needed.
 func (a *App) publishMoves(ctx context.Context) error {
 	var published []movement.Move
 	var situations httpapi.Situations

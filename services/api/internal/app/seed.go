@@ -57,7 +57,7 @@ type seedOperator struct {
 	House       bool
 }
 
-// seedMarket is a step with the answer of a venue about an open market.
+// seedMarket is a step with the data of an open market, in place of a response of its venue.
 type seedMarket struct {
 	ID        protocol.MarketID
 	Title     string
@@ -81,7 +81,7 @@ type seedOutcome struct {
 	Verdict  protocol.Verdict
 }
 
-// seeder stores the history of the command "api seed". Its clock is at the time of the current step.
+// seeder executes the steps of the command "api seed". Its clock is at the time of the current step.
 type seeder struct {
 	now       time.Time
 	operators *operator.Service
@@ -170,7 +170,8 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 	return err
 }
 
-// quote stores a venue's answer about an open market. The bid and the ask have the same distance to the middle price.
+// quote stores the data of an open market as if its venue had returned it. The bid and the ask have the same distance to the
+// middle price.
 func (s *seeder) quote(ctx context.Context, m seedMarket) error {
 	half := m.SpreadBps / 2
 	r := market.Record{
@@ -216,7 +217,8 @@ func (s *seeder) newID() string {
 	return id.String()
 }
 
-// resolve stores the venue's final answer about a market and resolves the market with it.
+// resolve stores the final outcome of a market as if its venue had returned it, and resolves the market. The market must have
+// had an earlier step.
 func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
 	r, ok := s.records[o.MarketID]
 	if !ok {

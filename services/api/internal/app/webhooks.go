@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// buildOutbound builds the webhook services and the service of partner stations. Both store URLs that users choose, so both
-// check that a URL is allowed.
+// buildOutbound builds the webhook services and the service of partner stations. These services store URLs that users choose,
+// so they check that each URL is allowed.
 func (a *App) buildOutbound() {
 	vault := webhook.NewVault(a.cfg.HookKey.Reveal())
 	a.sender = delivery.NewSender(safedial.Options{Private: a.cfg.HookPrivate}, a.now)

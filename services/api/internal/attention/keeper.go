@@ -10,15 +10,15 @@ import (
 // thinEvery is the time between two calls of Store.ThinAttention.
 const thinEvery = time.Hour
 
-// keeper stores the data that all processes share.
+// keeper stores attention scores, and the times at which moves and situations were first seen, for all processes.
 type keeper struct {
 	store   Store
 	scores  map[protocol.MarketID]int // newest scores that this process has stored
 	thinned time.Time
 }
 
-// Keep stores the changed scores and sightings of each reading until ctx ends. Only one process may run it. It passes errors
-// of the store to failed; after an error, the next reading stores the missing data.
+// Keep stores the changed scores of each reading, and the moves and situations that have begun or ended, until ctx ends. Only
+// one process may run it. It passes errors of the store to failed. After an error, the next reading stores the missing data.
 func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	k := &keeper{store: s.store}
 	for {

@@ -60,8 +60,8 @@ func (s *Service) Watch(viewers func(ctx context.Context) map[protocol.MarketID]
 	s.watch = viewers
 }
 
-// Run reads the markets immediately and then once in each interval, until ctx ends. It reads more often while markets are
-// being loaded. It passes errors of readings to failed.
+// Run reads the markets immediately and then once in each interval, until ctx ends. It reads more often while there are no
+// markets, and while their number grows by more than a tenth. It passes errors of readings to failed.
 func (s *Service) Run(ctx context.Context, every time.Duration, failed func(error)) error {
 	for seen := 0; ; {
 		began, pause := s.now(), every
@@ -144,8 +144,8 @@ func (s *Service) Age() time.Duration {
 	return s.now().Sub(st.at)
 }
 
-// state returns the result of the last successful reading. Before the first one, it waits. If ctx ends, the error is
-// ErrUnavailable.
+// state returns the result of the last successful reading. Before the first reading, it waits. Error: ErrUnavailable if ctx
+// ends.
 func (s *Service) state(ctx context.Context) (*state, error) {
 	if st := s.last.Load(); st != nil {
 		return st, nil
@@ -159,7 +159,7 @@ func (s *Service) state(ctx context.Context) (*state, error) {
 }
 
 // current returns the result of the last successful reading. If the newest reading failed and the result is older than
-// overdue, the error is ErrUnavailable. It serves callers that then return their own cached copy and mark it as stale.
+// overdue, the error is ErrUnavailable. On this error, callers can return an older response from a cache and mark it as stale.
 func (s *Service) current(ctx context.Context) (*state, error) {
 	st, err := s.state(ctx)
 	if err == nil && s.failed.Load() && s.now().Sub(st.at) > overdue {
@@ -178,9 +178,9 @@ func (s *Service) Moves(ctx context.Context, w protocol.Window, lane protocol.La
 	return movement.InLane(st.moves[slices.Index(protocol.Windows[:], w)], lane, func(m *movement.Move) protocol.Lane { return m.Market.Lane }, limit), st.at, nil
 }
 
-// Situations returns at most limit situations of a window, the greatest score first, and the time of the reading. An empty
-// lane selects every lane; otherwise the lane of the lead market counts. The list is empty if the reading is older than
-// movement.LiveFor. Error: ErrUnavailable.
+// Situations returns at most limit situations of a window, the greatest score first, and the time of the reading. A lane
+// selects the situations whose lead market has this lane; an empty lane selects all. The list is empty if the reading is older
+// than movement.LiveFor. Error: ErrUnavailable.
 func (s *Service) Situations(ctx context.Context, w protocol.Window, lane protocol.Lane, limit int) ([]movement.Situation, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MostRows is the largest number of markets in a list by attention score, and in the list by number of takes.
+// MostRows is the maximum number of markets in a list that is sorted by attention score or by number of takes.
 const MostRows = 100
 
 // Row is an open market with its attention score and its rank by that score.
@@ -47,8 +47,8 @@ func newState(facts []Fact, stored map[Sighting]time.Time, before *state, now ti
 	return st
 }
 
-// rankMarkets computes the attention score of each market and sorts the markets by descending score, then by descending
-// volume.
+// rankMarkets computes the attention score of each market, and fills rows, indexes and tops. Rows are sorted by descending
+// score, then by descending volume in 24 hours, then by id.
 func (st *state) rankMarkets(facts []Fact) {
 	st.rows = make([]Row, len(facts))
 	lower := [101 + 1]int{} // lower[s+1]: first the number of markets with score s, later with a score up to s
@@ -80,7 +80,8 @@ func (st *state) rankMarkets(facts []Fact) {
 	}
 }
 
-// listTaken lists the markets with takes in the last 24 hours, by descending number of takes, then by descending score.
+// listTaken fills taken with at most MostRows markets that have takes in the last 24 hours, by descending number of takes,
+// then by descending score.
 func (st *state) listTaken() {
 	for _, r := range st.rows {
 		if r.Takes24h > 0 {
@@ -124,7 +125,7 @@ func (st *state) findMoves(before *state) {
 	}
 }
 
-// shown returns the markets that are in a list by attention score.
+// shown returns the ids of the markets in the lists of tops, each id once.
 func (st *state) shown() []protocol.MarketID {
 	places := make(map[int]bool)
 	var out []protocol.MarketID
@@ -148,7 +149,8 @@ func (st *state) compare(scores map[protocol.MarketID]int) {
 	}
 }
 
-// sightings returns the sightings that the store does not have yet, and the stored sightings that no longer move.
+// sightings returns the sightings of this reading that are not stored yet, and the stored sightings that this reading does not
+// contain.
 func (st *state) sightings() (added map[Sighting]time.Time, ended []Sighting) {
 	added = make(map[Sighting]time.Time)
 	for s, at := range st.seen {

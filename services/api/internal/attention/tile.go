@@ -32,7 +32,8 @@ type Tile struct {
 	Move      *int          // price change in the last 24 hours, bps; nil if unknown
 }
 
-// Key returns the slug of the event. With single, or for a market without an event, it returns the slug of the market.
+// Key returns the slug of the event. With single, or for a market without an event, it returns the slug of the market, or the
+// market id if the slug is empty.
 func (t *Tile) Key(single bool) string {
 	if !single && t.EventKey != "" {
 		return t.EventKey
@@ -82,7 +83,8 @@ func volume24h(f *Fact) float64 {
 	return *f.Volume24h
 }
 
-// newHeatmap returns the tiles of the open markets of the primary venue.
+// newHeatmap returns a heatmap with tiles of all events, of the markets that end soon, and of all markets that can be pinned.
+// It includes only markets that a heatmap may show at the time now.
 func newHeatmap(rows []Row, now time.Time) heatmap {
 	h := heatmap{pins: make(map[protocol.MarketID]Tile)}
 	type event struct {
@@ -132,8 +134,8 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 	return h
 }
 
-// leads reports whether a, rather than b, represents the event of both. A market with a known volume precedes one without,
-// then the greater volume precedes.
+// leads reports whether a, and not b, represents the event of these two markets. A market with a known volume precedes one
+// without. Then the greater volume precedes, then the smaller id.
 func leads(a, b *Fact) bool {
 	if (a.Volume24h == nil) != (b.Volume24h == nil) {
 		return a.Volume24h != nil
@@ -141,8 +143,8 @@ func leads(a, b *Fact) bool {
 	return cmp.Or(cmp.Compare(volume24h(b), volume24h(a)), strings.Compare(string(a.ID), string(b.ID))) < 0
 }
 
-// take returns the heatmap at the time now. The pinned markets come first, then the events by score. Each event has one tile
-// only.
+// take returns the heatmap at the time now, at most MostTiles tiles. The pinned markets come first, then the events by score.
+// Each event has only one tile.
 func (h *heatmap) take(pinned []protocol.MarketID, now time.Time) []Tile {
 	out := make([]Tile, 0, MostTiles)
 	taken := make(map[string]bool, MostTiles)

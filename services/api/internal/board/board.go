@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Group is a group of operators, by tier, that a board shows.
+// Group selects the operators on a board by their tiers.
 type Group string
 
 // Groups of operators. Human includes Independent and House; All includes every tier.
@@ -75,8 +75,8 @@ type Query struct {
 	Limit int
 }
 
-// Store reads boards of operators that have a call, and updates the rows that it stores for them. month is the start of the
-// window of 28 days.
+// Store reads boards, which contain only operators with a call, and updates the stored rows of boards. month is the start of
+// the window of 28 days.
 type Store interface {
 	// ListBoard returns the rows of a board in one of the orders ByScore, ByBroadcast, ByBroadcast28 and ByEdge.
 	ListBoard(ctx context.Context, by string, q Query, month time.Time) ([]Row, error)
@@ -105,8 +105,8 @@ const (
 	ByEdge = "edge"
 )
 
-// Maximum number of rows of a board: maxBroadcast for the orders by broadcast score, else maxRows. A board with a smaller limit
-// is the start of such a board.
+// Maximum number of rows that are read for a board: maxBroadcast for the orders by broadcast score, else maxRows. A caller of
+// Board with a smaller limit receives the first of these rows.
 const (
 	maxRows      = 200
 	maxBroadcast = 100
@@ -131,8 +131,8 @@ func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
 
-// Took receives the duration of a query of ranks. If it was longer than slowRead, Run updates the stored rows early: such
-// queries become slow when many results are not in the stored rows.
+// Took records the duration d of a query for ranks. If d is longer than slowRead, Run updates the stored rows early. Such
+// queries become slow when the stored rows lack many results.
 func (s *Service) Took(d time.Duration) {
 	if d <= slowRead {
 		return
@@ -143,7 +143,8 @@ func (s *Service) Took(d time.Duration) {
 	}
 }
 
-// buildBudget is the time limit of the query of a board. The query continues when the callers that wait for it have left.
+// buildBudget is the time limit of the query for a board. The query continues even if all callers that wait for it have
+// returned.
 const buildBudget = 5 * time.Second
 
 // Board returns the first limit rows of a board in one of the orders ByScore, ByEdge, ByBroadcast and ByBroadcast28. An empty
@@ -169,7 +170,6 @@ func (s *Service) Board(ctx context.Context, by string, g Group, lane string, li
 	return rows[:n:n], err
 }
 
-// window28 is the length of the window of 28 days.
 const window28 = 28 * 24 * time.Hour
 
 func (s *Service) month() time.Time { return s.now().Add(-window28) }
@@ -191,8 +191,8 @@ const (
 )
 
 // Run updates the stored rows of the boards until ctx ends, and calls failed with the error of each step that failed. Every
-// process runs it. If several processes update at the same time, one of them does the work. A slow read starts an early update
-// in its own process.
+// process runs it. If several processes update at the same time, one of them does the work. A slow query, which Took records,
+// starts an early update in the same process.
 func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		start := s.now()
@@ -226,8 +226,9 @@ func (b *Broadcast) measure() {
 	b.Reach = 0
 }
 
-// CastScore returns the broadcast score, from 0 to 1000, for the numbers of 28 days: the score and number of decided calls, and
-// the numbers of all calls and of takes. The store computes the same value in SQL.
+// CastScore returns the broadcast score, from 0 to 1000, for a window of 28 days. score and done are the total score and the
+// number of the decided calls. calls and takes are the numbers of all calls and takes. The store computes the same value in
+// SQL.
 func CastScore(score, done, calls, takes int64) int {
 	b := Broadcast{Calls28: calls, Takes28: takes, WindowScore: score, WindowDone: done}
 	b.measure()
@@ -242,8 +243,8 @@ type Edge struct {
 	EdgeBps, LowBps, HighBps int
 }
 
-// MeasureEdge computes the edge of calls that are grouped into tallies. Without a call, it returns the zero Edge. Errors: those
-// of skill.Sample.AddTally.
+// MeasureEdge computes the edge of calls that are grouped into tallies. Without a call, it returns the zero Edge. It returns
+// an error if skill.Sample.AddTally rejects a tally.
 func MeasureEdge(tallies []skill.Tally) (Edge, error) {
 	var sample skill.Sample
 	for _, t := range tallies {

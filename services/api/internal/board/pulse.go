@@ -51,7 +51,8 @@ func monday(t time.Time) time.Time {
 	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 }
 
-// PulseSeries returns the numbers of calls of the last weeks. Error: db_unavailable.
+// PulseSeries returns the numbers of calls in each of the last Weeks weeks, and the number of recent resolutions. Error:
+// db_unavailable.
 func (s *Service) PulseSeries(ctx context.Context) (Series, error) {
 	now := s.now()
 	first := monday(now).AddDate(0, 0, -7*(Weeks-1))

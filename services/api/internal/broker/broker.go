@@ -37,8 +37,8 @@ type entry struct {
 	frames []atomic.Pointer[[]byte] // one for each link of msg
 }
 
-// frame returns the websocket frame of the event for its i-th link. Two shards may build it at the same time; the results are
-// equal.
+// frame returns the websocket frame of the event for the channel of its i-th link. Two shards may build the frame at the same
+// time; the results are equal.
 func (e *entry) frame(i int) []byte {
 	if b := e.frames[i].Load(); b != nil {
 		return *b
@@ -73,7 +73,7 @@ func (b *Broker) Close() {
 // Memory returns the maximum number of events that the broker stores in memory.
 func (b *Broker) Memory() int64 { return int64(len(b.ring)) }
 
-// Start sets the event number after which the first Deliver continues. It must be called at most once, before Deliver.
+// Start sets the number of the event that precedes the first delivered event. It must be called at most once, before Deliver.
 func (b *Broker) Start(head int64) {
 	b.mu.Lock()
 	b.head = head
@@ -81,7 +81,7 @@ func (b *Broker) Start(head int64) {
 	b.each(func(s *shard) { s.head = head })
 }
 
-// each calls do for every shard, with the lock of the shard held.
+// each calls do for every shard while it holds the lock of the shard.
 func (b *Broker) each(do func(*shard)) {
 	for _, s := range b.shards {
 		s.mu.Lock()
@@ -103,8 +103,8 @@ func (b *Broker) Head() int64 {
 	return b.head
 }
 
-// Deliver sends the next event to the readers of its channels. It ignores an event that was delivered before, and returns a
-// GapError for one that does not follow Head. It must not be called concurrently.
+// Deliver sends the next event to the readers of its channels. It ignores an event that was delivered before. It returns a
+// GapError for an event that does not follow Head. It must not be called concurrently.
 func (b *Broker) Deliver(m feed.Message) error {
 	e := &entry{msg: m, frames: make([]atomic.Pointer[[]byte], len(m.Links))}
 	b.mu.Lock()
@@ -171,9 +171,9 @@ func (b *Broker) Markets() map[string]int {
 	return out
 }
 
-// replayFrames returns the frames of the events of channel c with after < number <= upTo. It stops when the frames have about
-// chunkBytes; through is the number up to which it has searched. ok is false if some events above after are no longer in memory
-// or, for a replay, precede the last Forget.
+// replayFrames returns the frames of the events of channel c with after < number <= upTo, up to about chunkBytes. through is
+// the number up to which it has searched. ok is false if not all of these events are in memory. With replay, ok is also false
+// if after is below the number that Forget has stored.
 func (b *Broker) replayFrames(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -201,7 +201,7 @@ func (b *Broker) Forget() {
 }
 
 // Recent returns up to limit events after a number from memory, in order. ok is false if some of them are no longer in memory
-// or precede the last Forget.
+// or were delivered before the last Forget.
 func (b *Broker) Recent(after int64, limit int) ([]feed.Message, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -2,7 +2,7 @@ package broker
 
 import "github.com/gobwas/ws"
 
-// Code is the status and the reason with which a connection is closed.
+// Code is the websocket status and the reason with which a connection is closed.
 type Code struct {
 	Status int
 	Reason string

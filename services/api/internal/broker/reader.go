@@ -57,7 +57,7 @@ func (b *Broker) NewReader(p Conn) *Reader {
 	return &Reader{shard: b.shards[int(b.next.Add(1))%len(b.shards)], conn: p}
 }
 
-// writeResult is the result of writeDirect.
+// writeResult states how much of its bytes writeDirect or write has written.
 type writeResult uint8
 
 const (
@@ -82,7 +82,7 @@ func (r *Reader) writeDirect(b []byte) writeResult {
 }
 
 // write writes the bytes that the connection accepts at once. If bytes remain, it starts the goroutine of the reader, which
-// writes them.
+// writes them. If the connection fails, it closes the reader with ConnLost. The caller must hold the lock of the reader.
 func (r *Reader) write(b []byte) writeResult {
 	n, err := r.conn.TryWrite(b)
 	switch {
@@ -136,8 +136,8 @@ func (r *Reader) push(b []byte) {
 	}
 }
 
-// Offer queues a part of a replay. It returns false if the queue is full; the caller must then call WaitForSpace. A closed
-// reader accepts and discards everything.
+// Offer writes or queues a part of a replay. It returns false if the queue is full; the caller must then call WaitForSpace. A
+// closed reader accepts and discards everything.
 func (r *Reader) Offer(b []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +231,8 @@ func (r *Reader) signalSpace() {
 	}
 }
 
-// writeLoop writes the queued bytes and the missed events of lagging subscriptions until nothing is left.
+// writeLoop writes the queued bytes and the missed events of lagging subscriptions until nothing is left. If a write fails, it
+// aborts the connection.
 func (r *Reader) writeLoop() {
 	for {
 		b, lagging, more := r.next()
@@ -249,7 +250,7 @@ func (r *Reader) writeLoop() {
 }
 
 // next returns the bytes to write next or, if there are none, the lagging subscriptions. more is false if nothing is left, and
-// writeLoop must end.
+// writeLoop must end. If the reader is closed and has no bytes left, next calls Finish of the connection.
 func (r *Reader) next() (b []byte, lagging []*Subscription, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +275,8 @@ func (r *Reader) next() (b []byte, lagging []*Subscription, more bool) {
 	return nil, nil, false
 }
 
-// abort closes a reader without a close frame, after its connection failed or accepted no byte for writeTimeout.
+// abort closes a reader without a close frame, after its connection failed or accepted no byte for writeTimeout. Its code is
+// SlowConsumer, unless it was closed before.
 func (r *Reader) abort() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,8 +23,8 @@ const (
 	maxFlushEvents = 128
 )
 
-// shard is a part of the readers with the goroutine that writes to them. New events are queued in its inbox, the member in. A
-// flush writes the queued events to the readers of each channel.
+// shard contains a part of the readers of a Broker, and runs the goroutine that writes to them. New events are queued in its
+// inbox, the member in. A flush writes the queued events to the readers of each channel.
 type shard struct {
 	broker *Broker
 	wake   chan struct{}
@@ -159,15 +159,16 @@ func (s *shard) flush(events []*entry, ephemerals []*ephemeral) (written int) {
 	return written
 }
 
-// markDirty adds a topic to the list dirty, unless the list contains it. It must be called before the topic gets its frame.
+// markDirty adds a topic to the list dirty, unless the list contains it. It must be called before a frame is added to the
+// topic.
 func (s *shard) markDirty(t *topic) {
 	if len(t.frames) == 0 && !t.unwritten {
 		s.dirty = append(s.dirty, t)
 	}
 }
 
-// setNewest stores an event without a number. It replaces the event with the same key or, if maxNewest events are stored, the
-// oldest one.
+// setNewest stores an event without a number. It replaces the event with the same key. If no event has the key and maxNewest
+// events are stored, it replaces the oldest event.
 func (t *topic) setNewest(n *ephemeral) {
 	t.unwritten = true
 	for i, o := range t.newest {
@@ -182,9 +183,9 @@ func (t *topic) setNewest(n *ephemeral) {
 	t.newest = append(t.newest, n)
 }
 
-// write writes the frames of a topic to its direct subscriptions. If the connection of a reader accepts no bytes, its
-// subscription has the events up to before; if it accepts a part, up to head, because the reader writes the rest. Such a
-// subscription is no longer direct and lags.
+// write writes the frames of a topic to its direct subscriptions. A subscription whose reader does not accept all bytes is no
+// longer direct and lags. If the connection accepted no byte, the subscription continues after the number before. If it
+// accepted a part, the reader writes the rest, and the subscription continues after head.
 func (s *shard) write(t *topic, before int64) {
 	s.joined = s.joined[:0]
 	for _, f := range t.frames {
@@ -217,13 +218,13 @@ func (s *shard) write(t *topic, before int64) {
 	}
 }
 
-// add adds a subscription to the direct ones.
+// add appends a subscription to direct and sets its index.
 func (t *topic) add(sub *Subscription) {
 	sub.index = len(t.direct)
 	t.direct = append(t.direct, sub)
 }
 
-// drop removes a subscription from the direct ones. The order of the others can change.
+// drop removes a subscription from direct. The order of the other subscriptions can change.
 func (t *topic) drop(sub *Subscription) {
 	last := len(t.direct) - 1
 	moved := t.direct[last]

@@ -5,8 +5,8 @@ import "github.com/signalcast/signalcast/services/api/internal/feed"
 // notDirect is the index of a subscription that is not in topic.direct, so that a flush does not write to it.
 const notDirect = -1
 
-// Subscription connects one reader to one channel. After Subscribe, the caller must call CatchUp and do what it requires, until
-// it returns Live.
+// Subscription connects one reader to one channel. After Subscribe, the caller must call CatchUp and execute the returned
+// Step, until the Step is Live.
 type Subscription struct {
 	reader  *Reader
 	channel feed.Channel
@@ -53,8 +53,8 @@ const (
 )
 
 // CatchUp sends missed events from memory. When the subscription has reached the newest event, it becomes live under the same
-// lock, so no event is missed between the two. If the step is Read, the caller must read the events with from < number <= upTo
-// from the store, pass them to Reader.Offer, and call CaughtUp.
+// lock, so that no later event is missed. If the step is Read, the caller must read the events with from < number <= upTo from
+// the store, pass them to Reader.Offer, and call CaughtUp.
 func (s *Subscription) CatchUp() (step Step, from, upTo int64) {
 	for {
 		frames, at, step := s.step()
@@ -84,8 +84,9 @@ func (s *Subscription) advance() (frames []byte, step Step) {
 	return frames, step
 }
 
-// step returns the next chunk of frames and the event number that it reaches. If no event is missing, it returns Live, and the
-// subscription becomes direct. If the store must be read, at is the number up to which it must be read.
+// step returns the next chunk of frames, the event number at that the chunk reaches, and Wait. If no event is missing, it
+// returns Live, and the subscription becomes direct. If events up to at must be read from the store, it returns Read. If the
+// subscription starts after the newest event of this process, it returns Ahead.
 func (s *Subscription) step() (frames []byte, at int64, step Step) {
 	sh := s.reader.shard
 	sh.mu.Lock()

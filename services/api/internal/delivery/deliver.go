@@ -20,8 +20,8 @@ type batch struct {
 	through     int64
 }
 
-// deliver makes one delivery attempt for a webhook: the pending delivery again, or a new one with the events from at to head.
-// If no event matches, it sends nothing. The result contains the new state of the webhook.
+// deliver makes one delivery attempt for webhook h. It repeats the pending delivery, or makes a new one with the events after
+// at, up to head. If no event matches, it sends nothing. The result contains the new state of the webhook.
 func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) result {
 	b, err := t.collect(ctx, &h, at, head)
 	if err != nil {
@@ -104,8 +104,8 @@ func failureReason(o webhook.Outcome) string {
 	return o.Error
 }
 
-// collect builds the batch of the pending delivery again or, if there is none, that of the next delivery. A next batch has at
-// most webhook.MaxEvents frames. If a batch has no frames, no event up to through matches.
+// collect builds the batch of the pending delivery again. If no delivery is pending, it builds the next batch, with at most
+// webhook.MaxEvents frames. If a batch has no frames, no event up to through matches.
 func (t *term) collect(ctx context.Context, h *webhook.Hook, at, head int64) (batch, error) {
 	again := h.DeliveryID != ""
 	b := batch{after: at, through: at}

@@ -126,8 +126,8 @@ func (t *term) start(ctx context.Context) {
 	}
 }
 
-// hasWork reports whether an event up to head may match a webhook. It advances the position of the webhook past events in
-// memory that do not match.
+// hasWork reports whether an event up to head matches the webhook, or must be read from the database. It advances the position
+// of the webhook past events in memory that do not match.
 func (t *term) hasWork(f *follower, head int64) bool {
 	for f.at < head {
 		if t.pageAfter != f.at {

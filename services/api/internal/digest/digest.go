@@ -18,13 +18,13 @@ const (
 // ErrWindow is returned for a window that is empty or longer than MaxSpan.
 var ErrWindow = apperr.New(apperr.Invalid, "invalid_window", "from must be before to, and at most 48 hours")
 
-// Window is the time span of a digest, From <= t < To, and the week of which the digest counts calls.
+// Window is the time span of a digest, From <= t < To, and the week for which the digest counts calls.
 type Window struct {
 	From, To time.Time
 	Week     time.Time // Monday of the last complete ISO week before To
 }
 
-// NewWindow returns the window from from to to, in UTC. Error: ErrWindow.
+// NewWindow returns the Window with the given bounds, in UTC. Error: ErrWindow if the window is empty or longer than MaxSpan.
 func NewWindow(from, to time.Time) (Window, error) {
 	from, to = from.UTC(), to.UTC()
 	if !from.Before(to) || to.Sub(from) > MaxSpan {
@@ -35,7 +35,7 @@ func NewWindow(from, to time.Time) (Window, error) {
 	return Window{From: from, To: to, Week: monday.AddDate(0, 0, -7)}, nil
 }
 
-// Day contains the figures of a Window.
+// Day contains the statistics of a Window.
 type Day struct {
 	Signals         int64 // number of calls filed in the window
 	Won, Lost, Void int64 // numbers of calls scored in the window, by result
@@ -61,7 +61,7 @@ type Pulse struct {
 	WeekSignals, WeekOperators int64 // calls in the last complete week, and the operators who filed them
 }
 
-// Store reads the figures of a Day. Error: db_unavailable.
+// Store reads the statistics of a Day. Error: db_unavailable.
 type Store interface {
 	Day(ctx context.Context, w Window) (Day, error)
 }

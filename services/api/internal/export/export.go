@@ -55,7 +55,7 @@ type Call struct {
 	Events      []signal.Event // oldest first
 }
 
-// Resolution is the resolution of the market of a call.
+// Resolution contains the outcome of a call's market and the data of its decision.
 type Resolution struct {
 	Outcome    string
 	Resolver   string

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// maxHeads is the maximum number of channels in a Chain. A larger Chain is cleared and reads the heads of channels again, which
-// costs one index lookup per channel.
+// maxHeads is the maximum number of channels in a Chain. A larger Chain is cleared and reads the last event numbers again,
+// which costs one index lookup per channel.
 const maxHeads = 100_000
 
-// Chain converts events to messages with links to the previous event on each of their channels. It is not safe for concurrent
-// use.
+// Chain converts events to messages. A message has a link to the previous event on each channel of its event. Chain is not
+// safe for concurrent use.
 type Chain struct {
 	store Store
 	last  map[Channel]int64 // number of the last event on each channel; 0: none
@@ -31,8 +31,8 @@ func (c *Chain) Read(ctx context.Context, after int64, limit int) ([]Message, er
 	return c.Link(ctx, events)
 }
 
-// Link converts events with consecutive numbers to messages with links. If the events do not follow those of the previous call,
-// it reads the last event number of each channel again.
+// Link converts events with consecutive numbers to messages with links. If the events do not follow the events of the previous
+// call, it reads the last event number of each channel again.
 func (c *Chain) Link(ctx context.Context, events []Event) ([]Message, error) {
 	if len(events) == 0 {
 		return nil, nil

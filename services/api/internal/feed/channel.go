@@ -10,7 +10,7 @@ import (
 // Channel is the canonical name of a channel, for example "market:<market id>". ParseChannel converts other spellings to it.
 type Channel string
 
-// Names of channels that exist once, and prefixes of the names of all other channels.
+// Names of channels without a parameter, and prefixes of the names of channels with a parameter, for example a market id.
 const (
 	Signals     Channel = "signals"
 	Resolutions Channel = "resolutions"
@@ -28,7 +28,7 @@ const (
 	mePrefix       = "me:"
 )
 
-// Presets lists the programmes that have a channel.
+// Presets contains the names of the programmes that have a channel.
 var Presets = [...]string{"default", "hot", "resolving", "close"}
 
 // MarketChannel returns the channel of the market with this id.
@@ -43,8 +43,8 @@ func OverlayChannel(handle string) Channel { return Channel(overlayPrefix + hand
 // MeChannel returns the private channel of an operator, which only sockets with a key of the operator can subscribe to.
 func MeChannel(handle string) Channel { return Channel(mePrefix + handle) }
 
-// stationPrefix is the prefix of the name under which the programme of a station is stored. Only a route reads it: clients
-// cannot subscribe to it.
+// stationPrefix is the prefix of the name under which the programme of a station is stored. Clients cannot subscribe to this
+// name; an HTTP route returns the programme.
 const stationPrefix = "station:"
 
 // StationChannel returns the name under which the programme of a station is stored as a Copy.
@@ -120,7 +120,7 @@ func (c Channel) Owner() string { return c.after(mePrefix) }
 // Lane returns the lane of a LaneChannel, else an empty string.
 func (c Channel) Lane() string { return c.after(lanePrefix) }
 
-// Topic returns the name of a channel of a programme, else an empty string.
+// Topic returns the name of the channel if it is the channel of a programme, else an empty string.
 func (c Channel) Topic() string {
 	if c.after(programPrefix) == "" {
 		return ""
@@ -167,8 +167,8 @@ func (c Channel) Types() []Type {
 	return nil
 }
 
-// Channels returns the channels of an event. An event is on channel c if its type is in c.Types() and its market, lane,
-// operator or topic is that of c.
+// Channels returns the channels of an event. An event is on channel c if its type is in c.Types(), and if it has the market,
+// lane, operator or topic of c.
 func (e *Event) Channels() []Channel {
 	out := make([]Channel, 0, 6)
 	on := func(c Channel, owned bool, types []Type) {

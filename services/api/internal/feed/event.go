@@ -8,7 +8,7 @@ import (
 // Type is the type of an event, for example "signal.created".
 type Type string
 
-// Types of numbered events. They are stored, and clients can request them again.
+// Types of numbered events. Events of these types are stored, and clients can request them again.
 const (
 	SignalCreated        Type = "signal.created"
 	SignalEvent          Type = "signal.event"
@@ -40,7 +40,7 @@ func ParseType(s string) (Type, bool) {
 	return Type(s), slices.Contains(Types[:], Type(s))
 }
 
-// Types of events without a number. They are not stored, and only the newest event of each subject matters.
+// Types of events without a number. Events of these types are not stored, and only the newest event of each subject matters.
 const (
 	PriceTick        Type = "price.tick"
 	CrowdUpdated     Type = "crowd.updated"

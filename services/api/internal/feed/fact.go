@@ -21,8 +21,8 @@ type Fact struct {
 	Data     []byte // JSON object
 }
 
-// Copy is the state of a channel, as the service that owns the channel has published it. It is the data of snapshots. Of
-// several copies, that with the newest At is used.
+// Copy is the state of a channel, as the service that owns the channel has published it. Snapshots of the channel contain its
+// data. Of several copies of a channel, the one with the newest At is used.
 type Copy struct {
 	Channel Channel
 	At      time.Time
@@ -44,10 +44,10 @@ func (w *Watching) Check() error {
 	return nil
 }
 
-// maxData is the maximum size, in bytes, of the data of an event or a copy.
+// maxData is the maximum size, in bytes, of the data of an event, and of a copy to which maxLong does not apply.
 const maxData = 16 << 10
 
-// maxLong is the maximum size, in bytes, of the data of the programme of a station and of the channel live.
+// maxLong is the maximum size, in bytes, of the data of a copy of the channel live or of the programme of a station.
 const maxLong = 256 << 10
 
 // ErrFact is returned for an invalid event, copy or viewer report of another service.
@@ -60,8 +60,9 @@ var senders = map[Type]bool{
 	ClipReady: true, SegmentStarted: true, SegmentPreempted: true,
 }
 
-// Check returns ErrFact if the ledger does not accept the fact: its type or data is not allowed, a required member is missing,
-// or only one of segment type and topic is present.
+// Check returns ErrFact if the ledger does not accept the fact. Its type must be in senders, its ID and time must be present,
+// and its data must be a JSON object of at most maxData bytes. A segment type requires a topic, and other types must not have
+// one.
 func (f *Fact) Check() error {
 	switch {
 	case !senders[f.Type], f.ID == "", f.At.IsZero():
@@ -83,8 +84,8 @@ func (c *Copy) Check() error {
 	return checkData(c.Data)
 }
 
-// Check returns ErrFact if the channel is missing, the type has numbered events, or the data is too large or is not a JSON
-// object. It removes white space from Data.
+// Check returns ErrFact for an invalid event: the channel is missing, the type is not ephemeral, or the subject contains a
+// line feed. It also returns ErrFact if the data is too large or is not a JSON object. It removes white space from Data.
 func (e *Ephemeral) Check() error {
 	if e.Channel == "" || !e.Type.Ephemeral() || strings.ContainsRune(e.Subject, '\n') {
 		return ErrFact

@@ -18,7 +18,7 @@ type Boards struct {
 }
 
 // ListBroadcast returns a board that the pages of the hub show, ordered by edge or by broadcast score of all time or of 28
-// days. The limit of the request is at most 100; without one it is 50. Error: db_unavailable.
+// days. The limit is at most 100; if the request has no limit, it is 50. Error: db_unavailable.
 func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
 	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
 	by := board.ByBroadcast

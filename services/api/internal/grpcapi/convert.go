@@ -39,7 +39,7 @@ func wordsOf[T, S ~string](list []S) []T {
 	return listOf(list, func(word S) T { return T(word) })
 }
 
-// int32Of converts an optional number to an optional number of protobuf. It returns nil for nil.
+// int32Of converts an optional number to an optional int32 of protobuf. It returns nil for nil.
 func int32Of[T ~int](n *T) *int32 {
 	if n == nil {
 		return nil
@@ -48,7 +48,7 @@ func int32Of[T ~int](n *T) *int32 {
 	return &v
 }
 
-// wide converts an optional number of protobuf to an optional number. It returns nil for nil.
+// wide converts an optional int32 of protobuf to an optional number of type T. It returns nil for nil.
 func wide[T ~int](n *int32) *T {
 	if n == nil {
 		return nil

@@ -13,8 +13,8 @@ type Digests struct {
 	Store digest.Store
 }
 
-// GetDay returns the figures of the calls and operators in the time from From to To of the request. Errors: invalid_window,
-// db_unavailable.
+// GetDay returns statistics of calls and operators in the window between From and To of the request. Errors: invalid_window if
+// a bound is missing, if the window is empty, or if it is too long; db_unavailable.
 func (f *Digests) GetDay(ctx context.Context, r *digestv1.GetDayRequest) (*digestv1.GetDayResponse, error) {
 	if r.GetFrom() == nil || r.GetTo() == nil {
 		return nil, digest.ErrWindow

@@ -16,8 +16,8 @@ type Exports struct {
 	Service *export.Service
 }
 
-// Record streams the record of one operator: the operator, the calls in parts, and the totals. While the receiver is slow,
-// stream.Send blocks, and the database is not read. Errors: not_found, db_unavailable.
+// Record streams the record of one operator: the operator, the calls in parts, and an end message with totals and the newest
+// checkpoint. While the receiver is slow, stream.Send blocks, and the database is not read. Errors: not_found, db_unavailable.
 func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingServer[exportv1.RecordResponse]) error {
 	out := &recordStream{stream: stream, end: &exportv1.RecordEnd{}}
 	var err error

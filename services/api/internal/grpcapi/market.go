@@ -19,7 +19,7 @@ type Markets struct {
 	Viewers func(marketID string) int // returns the number of viewers of a market; must not block
 }
 
-// watched converts a list of markets and adds the number of viewers of each.
+// watched converts markets to protobuf messages and adds the number of viewers of each market.
 func (f *Markets) watched(list []market.Market) []*marketv1.Market {
 	return listOf(list, func(m market.Market) *marketv1.Market {
 		out := marketTo(m)

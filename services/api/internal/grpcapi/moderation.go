@@ -37,7 +37,7 @@ func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) 
 	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
 }
 
-// Find returns an empty answer if the requested signal, event, profile, market or station exists. Errors: not_found,
+// Find returns an empty response if the requested signal, event, profile, market or station exists. Errors: not_found,
 // db_unavailable.
 func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*moderationv1.FindResponse, error) {
 	if err := checkThing(r.GetKind(), r.GetId()); err != nil {
@@ -52,8 +52,9 @@ func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*mo
 	return &moderationv1.ListResponse{Decisions: listOf(list, decisionTo)}, err
 }
 
-// Hidden returns, in the order of the request, whether the text of each thing is hidden. Errors: not_found for an unknown kind
-// or an operator id that is not a UUID, invalid_request for more than moderation.MaxThings, db_unavailable.
+// Hidden returns, in the order of the request, whether the text of each requested signal, event, profile, market or station is
+// hidden. Errors: not_found for an unknown kind or an operator id that is not a UUID, invalid_request for more than
+// moderation.MaxThings, db_unavailable.
 func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) (*moderationv1.HiddenResponse, error) {
 	if len(r.GetThings()) > moderation.MaxThings {
 		return nil, errManyThings

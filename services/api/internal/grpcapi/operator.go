@@ -40,8 +40,8 @@ func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*o
 	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
 }
 
-// MintKey creates an operator key. Only its answer contains the key in plaintext. Errors: not_found for an invalid operator id,
-// invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
+// MintKey creates an operator key. Only the MintKey response contains the key in plaintext. Errors: not_found for an invalid
+// operator id, invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
 func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevok
 	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
 }
 
-// Classify sets the type of an operator, and whether the operator belongs to the tier "house"; absent members do not change.
-// Errors: not_found, invalid_operator_type, db_unavailable.
+// Classify sets the type of an operator, and whether the operator belongs to the tier "house". A value that is absent from the
+// request does not change. Errors: not_found, invalid_operator_type, db_unavailable.
 func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
 	o, err := f.Service.Classify(ctx, r.GetHandle(), (*protocol.OperatorType)(r.OperatorType), r.House, r.GetActor())
 	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err

@@ -53,8 +53,8 @@ func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRe
 	return &recordv1.ListOperatorsResponse{UpdatedAt: timestamppb.New(f.Now()), Operators: listOf(list, show)}, err
 }
 
-// GetSkill returns the measured skill of an operator, in one lane or in all. The report is absent if no call is decided.
-// Errors: not_found, db_unavailable.
+// GetSkill returns the measured skill of an operator within a window, in one lane or in all lanes. The report is absent if no
+// call is decided. Errors: not_found, db_unavailable.
 func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*recordv1.GetSkillResponse, error) {
 	got, err := f.Service.Skill(ctx, r.GetHandle(), r.GetLane(), r.GetWindow())
 	if err != nil {

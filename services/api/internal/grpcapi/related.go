@@ -56,7 +56,8 @@ func sentimentTo(m market.Market, s search.Sentiment) *cataloguev1.GetSentimentR
 	return out
 }
 
-// ListGaps returns open markets on which the share of operators who call YES differs from the price. Error: db_unavailable.
+// ListGaps returns open markets with the numbers of their crowds' YES and NO calls. Markets with the widest gap between the
+// crowd and the price come first. Error: db_unavailable.
 func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest) (*cataloguev1.ListGapsResponse, error) {
 	gaps, err := f.Search.Gaps(ctx, protocol.MarketID(r.GetMarketId()), int(r.GetLimit()))
 	if err != nil {
@@ -69,7 +70,8 @@ func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest
 	return &cataloguev1.ListGapsResponse{Gaps: list}, err
 }
 
-// market returns the market with an id. Errors: market_not_found, also for an invalid id, venue_unavailable, db_unavailable.
+// market returns the market with the id raw. Errors: market_not_found (also for an invalid id), venue_unavailable,
+// db_unavailable.
 func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, error) {
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {

@@ -29,13 +29,14 @@ func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequ
 	}))
 }
 
-// Force resolves a market of any venue as an administrator, and scores its calls. Errors: those of Finalize.
+// Force resolves a market of any venue as an administrator, and scores its calls. Errors: those of Finalize, except
+// invalid_market_id.
 func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
 	return claimTo(f.Service.Force(ctx, r.GetMarketId(), protocol.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
 }
 
-// Scan reads markets from their venues and resolves those whose result is final. If another scan runs, it only sets Busy.
-// Error: db_unavailable.
+// Scan reads markets from their venues and resolves the markets whose result is final. If another scan is running, Scan only
+// returns Busy. Error: db_unavailable.
 func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
 	r, err := f.Scanner.Scan(ctx)
 	if err != nil {
@@ -80,7 +81,7 @@ func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeReques
 	})
 }
 
-// GetOutcome returns the resolution and the dispute of a market. The answer is empty if the market has neither. Error:
+// GetOutcome returns the resolution and the dispute of a market. The response is empty if the market has neither. Error:
 // db_unavailable.
 func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
 	o, found, err := f.Service.Outcome(ctx, r.GetMarketId())

@@ -40,8 +40,8 @@ const maxCalls = 128
 
 var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "at most 128 calls in one message")
 
-// FileMany files several calls together. The answer contains a result or an error for each call, in the order of the request.
-// Error: invalid_body for more than maxCalls calls.
+// FileMany files several calls together. The response contains a result or an error for each call, in the order of the
+// request. Error: invalid_body for more than maxCalls calls.
 func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*signalv1.FileManyResponse, error) {
 	if len(r.GetCalls()) > maxCalls {
 		return nil, errTooMany
@@ -72,7 +72,7 @@ func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err erro
 	return f.EncodeError(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
 }
 
-// AppendEvent adds an event to a call of the caller. Errors: not_found, and those of signal.Service.AppendEvent.
+// AppendEvent adds an event to a call that the caller has filed. Errors: not_found, and those of signal.Service.AppendEvent.
 func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err

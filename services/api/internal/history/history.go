@@ -79,7 +79,8 @@ const (
 	hold        = 3 * time.Second
 )
 
-// errLate is returned if the context of a caller ends before the answer, if too many reads are in progress, and after Close.
+// errLate is returned if the context of a caller ends before the history is read, if too many reads are in progress, and after
+// Close.
 var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 
 // NewService returns a service that reads histories from the primary venue and from stored markets. Close must be called at
@@ -110,8 +111,9 @@ func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read
 	return a.points, err
 }
 
-// ByMarket returns the history of a market, oldest point first, or nil for an unknown market. If its venue is unavailable,
-// it returns the stored snapshots. Errors: venue_unavailable if there are no snapshots either, and db_unavailable.
+// ByMarket returns the history of a market, oldest point first, or nil for an unknown market. It returns the stored snapshots
+// if the market has no order book at the primary venue, or if that venue is unavailable. Errors: venue_unavailable if there
+// are no snapshots either, and db_unavailable.
 func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol.Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)

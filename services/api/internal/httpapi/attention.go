@@ -28,7 +28,8 @@ const (
 	topMax     = attention.MostRows
 )
 
-// topQuery is the parsed query of a list of markets ordered by attention score, with a limit within its bounds.
+// topQuery contains the lane and the limit of a request for markets ordered by attention score. The limit is within its
+// bounds.
 type topQuery struct {
 	lane  protocol.Lane
 	limit int
@@ -109,14 +110,14 @@ func showScore(r *attention.Row, at time.Time) openapi.Attention {
 
 func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
 
-// Query parameters of the score and of the history of one market.
+// Query parameters of GET /api/aura/score and GET /api/aura/history.
 var (
 	scoreParams   = httpcache.Params("marketId")
 	historyParams = httpcache.Params("marketId", "window")
 )
 
-// scoreKey returns the cache key of a market's attention score. It returns false for an invalid market id, because its answer
-// is not cached.
+// scoreKey returns the cache key of a market's attention score. It returns false for an invalid market id, because its
+// response is not cached.
 func scoreKey(rawQuery string) (string, bool) {
 	id, err := protocol.ParseMarketID(httpcache.Query(rawQuery, scoreParams)[0])
 	return httpcache.JoinKey("score", string(id)), err == nil
@@ -148,7 +149,7 @@ func readHistory(rawQuery string) (string, time.Duration) {
 }
 
 // historyKey returns the cache key of a market's attention history. It returns false for an invalid market id, because its
-// answer is not cached.
+// response is not cached.
 func historyKey(rawQuery string) (string, bool) {
 	raw, span := readHistory(rawQuery)
 	id, err := protocol.ParseMarketID(raw)

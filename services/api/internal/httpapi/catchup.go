@@ -39,8 +39,9 @@ type pendingSub struct {
 	sub     *broker.Subscription
 }
 
-// catchUp makes new subscriptions live. A subscription without a snapshot and without since is live at once, unless others are
-// pending. A separate goroutine processes the rest one by one, so a slow database does not delay the reading of client frames.
+// catchUp makes new subscriptions live. A subscription that needs neither a snapshot nor missed events becomes live at once,
+// unless other subscriptions are pending. A separate goroutine processes the other subscriptions one by one, so a slow
+// database does not delay the reading of client frames.
 func (k *socket) catchUp(ctx context.Context, plans []pendingSub) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -199,7 +200,7 @@ type replay struct {
 	at int64
 }
 
-// read sends the events of the channel with from < number <= upTo, up to historyPage of them. If some of them are no longer
+// read sends at most historyPage events of the channel with from < number <= upTo. If some of these events are no longer
 // stored, it sends a gap frame instead, and the next read starts with the oldest stored event.
 func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	if !r.started || r.at != from {
@@ -280,5 +281,5 @@ func (k *socket) offer(ctx context.Context, frame []byte) error {
 	return nil
 }
 
-// errEnded is the error of a replay on a socket that is closed.
+// errEnded is returned by a replay if the socket is closed.
 var errEnded = errors.New("the socket is closed")

@@ -64,8 +64,8 @@ func (k *socket) sendError(id, channel string, err error) {
 }
 
 // authenticate handles the op auth: it sets the operator key of the socket. It returns a close code and false if the key is
-// invalid or a limit of the key is reached. If the ledger is unavailable, the client receives an error frame, and the socket
-// stays open.
+// invalid or a limit of the key is reached. If the ledger is unavailable or a strict key lacks the permission read, the
+// client receives an error frame, and the socket stays open.
 func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (broker.Code, bool) {
 	token := o.OptString("token", maxToken)
 	if token == nil || !protocol.IsKey(*token) {
@@ -96,8 +96,8 @@ func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (b
 	return broker.Code{}, true
 }
 
-// parseChannel returns the channel with a name. The name me means the private channel of the socket's operator. It returns
-// errChannel for an unknown name, and errOwn for me on a socket without a key.
+// parseChannel returns the channel with the given name. The name me means the private channel of the socket's operator. It
+// returns errChannel for an unknown name, and errOwn for me on a socket without a key.
 func (k *socket) parseChannel(name string) (feed.Channel, error) {
 	c, known := feed.ParseChannel(name)
 	switch {
@@ -135,8 +135,8 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 	k.startSubscriptions(ctx, id, requested)
 }
 
-// sinceOf returns the value of the member since for channel c, or nil. name is the channel name in channels; since may contain
-// another spelling of it.
+// sinceOf returns the value of the member since for channel c, or nil. name is the name of the channel as the member channels
+// spells it; since may contain another spelling.
 func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	if raw := since.Raw(name); raw != nil {
 		return raw
@@ -151,8 +151,9 @@ func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	return nil
 }
 
-// startSubscriptions subscribes to the requested channels and sends one ack. Each subscription begins with its snapshot,
-// continues with the events after since, and is then live.
+// startSubscriptions subscribes to the requested channels and sends one ack. For channels above the limit of subscriptions,
+// it sends an error frame. Each subscription begins with the snapshot of its channel, if it has one, continues with the
+// events after since, and is then live.
 func (k *socket) startSubscriptions(ctx context.Context, id string, requested []pendingSub) {
 	acked := make([]string, 0, len(requested))
 	var plans []pendingSub

@@ -17,7 +17,8 @@ import (
 var ErrUnauthenticated = httpx.ErrUnauthenticated
 
 // bearer returns the bearer token of a request, or an empty string if the header Authorization is absent. It returns
-// ErrUnauthenticated for a malformed header or for several, so that such requests are not handled as anonymous ones.
+// ErrUnauthenticated if the header is malformed or occurs more than once, so that such requests are not handled as anonymous
+// ones.
 func bearer(c echo.Context) (string, error) {
 	values := c.Request().Header["Authorization"]
 	if len(values) == 0 {
@@ -35,8 +36,8 @@ const adminHeader = "X-Admin-Secret"
 
 var errForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
 
-// MaxFailures is the number of wrong admin secrets that are allowed for each IP address in one minute. After it, admin requests
-// from the address are rejected.
+// MaxFailures is the number of wrong admin secrets that are allowed for each IP address in one minute. Further admin requests
+// from the address are then rejected.
 const MaxFailures = 10
 
 // admin returns nil if the request has the correct admin secret and no header Authorization. Errors: unauthenticated,

@@ -44,7 +44,8 @@ func (p *eventConn) writeRetry(retry int) {
 	_, _ = fmt.Fprintf(p.w, "retry: %d\nid: %s\n\n", retry, p.id()) // an error also occurs at the first frame
 }
 
-// finish waits for a running write. After it, the response is not used again.
+// finish waits for a running write and makes later writes fail, so that the response is not used after its handler has
+// returned.
 func (p *eventConn) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -50,13 +50,14 @@ type marketSnapshotJSON struct {
 	Viewers int64  `json:"viewers"`
 }
 
-// meSnapshotJSON is the data of the snapshot of channel me.
+// meSnapshotJSON is the data of the snapshot of channel me: the handle of the socket's operator and the permissions of its
+// key.
 type meSnapshotJSON struct {
 	Handle      string   `json:"handle"`
 	Permissions []string `json:"permissions"`
 }
 
-// wireSnapshotJSON is the data of the snapshot of channel wire: the largest moves.
+// wireSnapshotJSON is the data of the snapshot of channel wire: the markets with the largest price moves.
 type wireSnapshotJSON struct {
 	Items []openapi.Move `json:"items"`
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
-// inbound parses the frames that a client sends (RFC 6455, 5). It uses no buffer while no frame is incomplete.
+// inbound parses the frames that a client sends (RFC 6455, 5). It buffers only incomplete frames and the fragments of
+// incomplete messages.
 type inbound struct {
 	frameLimiter *frameLimiter
 	maxMessage   int // maximum size of a message in bytes
@@ -98,8 +99,8 @@ func (i *inbound) frame(h ws.Header, payload []byte) (broker.Code, bool) {
 	return i.handle(ws.OpText, complete)
 }
 
-// closeStatus returns the status of a client's close frame. ok is false if RFC 6455, 7.4, does not allow a client to send the
-// frame.
+// closeStatus returns the status of a client's close frame, or the status of broker.Normal if the frame has none. ok is false
+// if RFC 6455, 7.4, does not allow a client to send the frame.
 func closeStatus(payload []byte) (status int, ok bool) {
 	if len(payload) == 0 {
 		return broker.Normal.Status, true

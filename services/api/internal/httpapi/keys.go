@@ -13,8 +13,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// mintKey handles POST /api/v1/agent/keys, a deprecated route that mints operator keys. It accepts only a token of an identity
-// provider. Errors: unauthenticated, rate_limited, and those of operator.Service.Mint.
+// mintKey handles POST /api/v1/agent/keys, a deprecated route that mints operator keys. It accepts only a token of an
+// identity provider. Errors: unauthenticated, identity_provider_unavailable, rate_limited, and the errors of
+// operator.Service.Mint.
 func (s *Server) mintKey(c echo.Context) error {
 	c.Response().Header().Set("Deprecation", "true")
 	ctx := c.Request().Context()

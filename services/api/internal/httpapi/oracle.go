@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// oracleKey returns the cache key of a market. It returns false for an invalid market id, because its answer is not cached.
+// oracleKey returns the cache key of a market. It returns false for an invalid market id, because its response is not cached.
 func oracleKey(raw string) (string, bool) {
 	id, err := protocol.ParseMarketID(raw)
 	return httpcache.JoinKey("market", string(id)), err == nil

@@ -35,7 +35,7 @@ const (
 	broadcast = "broadcast"
 )
 
-// noLimit is the timeout of a route without a time limit, because its connection stays open.
+// noLimit is the timeout of a route whose connections stay open. It means that there is no time limit.
 const noLimit = -1
 
 // routes returns the public routes of the api, including the retired ones.

@@ -159,8 +159,8 @@ func (s *Server) front(next http.Handler) http.Handler {
 	)
 }
 
-// serve sends the response that book has cached for key. If it is absent or expired, build returns the value whose JSON is
-// cached and sent.
+// serve sends the response that the cache book contains for key. If the response is absent or expired, serve caches and sends
+// the JSON of the value that build returns.
 func serve(c echo.Context, book *httpcache.Cache, key string, build func(context.Context) (any, error)) error {
 	return book.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
 		v, err := build(ctx)

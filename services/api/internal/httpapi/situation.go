@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MaxSituations is the maximum number of situations whose changes are published. GET /api/situations returns the same number.
+// MaxSituations is the number of situations with the highest scores whose start is published. GET /api/situations returns at
+// most as many situations.
 const MaxSituations = 100
 
 // situationJSON is an item of GET /api/situations with the additional member endedAt.

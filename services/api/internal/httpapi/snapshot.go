@@ -41,8 +41,8 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 	return frame, seq, err
 }
 
-// state returns the data of the snapshot of a channel: the current state of a market, the moves, the totals, or the stored
-// copy.
+// state returns the data of the snapshot of a channel. For a market this is its current state, for channel wire the largest
+// moves, for channel pulse the totals. For other channels it is the stored copy.
 func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	if id := c.MarketID(); id != "" {
 		return s.market(ctx, id)

@@ -83,7 +83,7 @@ func (h holder) permit(permission string) error {
 // stored.
 func (h holder) name() string { return hex.EncodeToString(h.hash) }
 
-// holder returns the holder of the key with this SHA-256. Errors: unauthenticated, db_unavailable.
+// holder returns the holder of the key with the given SHA-256 hash. Errors: unauthenticated, db_unavailable.
 func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	o, key, err := s.Operators.Verify(ctx, hash)
 	if err != nil {
@@ -197,7 +197,7 @@ func (k *socket) awaitData(p *wsConn) {
 	go k.readData(p, err)
 }
 
-// readData reads and processes the available bytes. err is the error of the wait before it.
+// readData reads and processes the available bytes. err is the error of the preceding wait, or nil.
 func (k *socket) readData(p *wsConn, err error) {
 	code, ok := broker.ConnLost, false
 	if err == nil {

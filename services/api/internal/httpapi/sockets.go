@@ -121,7 +121,8 @@ func decrement(m map[string]int, key string) {
 	}
 }
 
-// rekey counts a socket against the key to instead of the key from. It returns false if the limit of the key to is reached.
+// rekey moves a socket from the count of one operator key (from) to the count of another key (to). If the limit of the other
+// key is reached, rekey changes nothing and returns false.
 func (s *sockets) rekey(from, to string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +137,8 @@ func (s *sockets) rekey(from, to string) bool {
 	return true
 }
 
-// add registers a socket, so that it receives heartbeats and is closed by close.
+// add registers a socket, so that it receives heartbeats and is closed by close. If the server is closing, add closes the
+// socket.
 func (s *sockets) add(k *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +157,8 @@ func (s *sockets) remove(k *socket) {
 	delete(s.slotOf, k)
 }
 
-// runHeartbeats sends heartbeats and pings until the server closes, to one group of sockets after the other.
+// runHeartbeats sends heartbeats and pings to one group of sockets after the other until the server closes. After each group
+// it calls releaseMemory.
 func (s *sockets) runHeartbeats() {
 	ticker := time.NewTicker(max(s.Limits.Beat/beatSlots, time.Millisecond))
 	defer ticker.Stop()
@@ -173,8 +176,9 @@ func (s *sockets) runHeartbeats() {
 // minClosed is the minimum number of closed sockets for which releaseMemory acts.
 const minClosed = 1000
 
-// releaseMemory returns memory to the operating system after many sockets have closed: at least minClosed, and at least half of
-// them. Without it, this would take minutes, because the garbage collector rarely runs in an idle process.
+// releaseMemory returns memory to the operating system after many sockets have closed: at least minClosed sockets, and at
+// least half of the sockets that were open. Without it, this would take minutes, because the garbage collector rarely runs in
+// an idle process.
 func (s *sockets) releaseMemory() {
 	s.mu.Lock()
 	open := len(s.slotOf)

@@ -23,7 +23,8 @@ const (
 
 var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key does not have the required permission")
 
-// registerWebhook handles POST /api/v1/webhooks. Only its response, and that of a renewal, contains the secret.
+// registerWebhook handles POST /api/v1/webhooks: it creates a webhook and returns it with its secret. Only this response and
+// the response of renewWebhook contain a secret.
 func (s *Server) registerWebhook(c echo.Context, me holder) error {
 	body, err := httpx.Decode(c, httpx.BodyLimit)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Server) listWebhooks(c echo.Context, me holder) error {
 	return httpx.OK(c, out)
 }
 
-// oneWebhook handles GET /api/v1/webhooks/{id}.
+// oneWebhook handles GET /api/v1/webhooks/{id}: one webhook of the operator.
 func (s *Server) oneWebhook(c echo.Context, me holder) error {
 	w, err := s.Webhooks.Get(c.Request().Context(), me.owner(), c.Param("id"))
 	return answer(c, http.StatusOK, w, err, showWebhook)
@@ -101,7 +102,7 @@ func (s *Server) changeWebhook(c echo.Context, me holder) error {
 	return answer(c, http.StatusOK, w, err, showWebhook)
 }
 
-// deleteWebhook handles DELETE /api/v1/webhooks/{id}.
+// deleteWebhook handles DELETE /api/v1/webhooks/{id}: it deletes a webhook and its delivery log.
 func (s *Server) deleteWebhook(c echo.Context, me holder) error {
 	if err := s.Webhooks.Delete(c.Request().Context(), me.owner(), c.Param("id")); err != nil {
 		return err

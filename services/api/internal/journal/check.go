@@ -63,7 +63,8 @@ func (c *Check) want(signed Checkpoint, origin string) {
 	c.out.Checkpoints++
 }
 
-// Filling reports whether rows that are older than the journal are still being added.
+// Filling reports whether rows that are older than the journal are still being added. It is true if the journal has no
+// checkpoint.
 func (c *Check) Filling() bool { return c.last.Filling || c.last.Note == "" }
 
 // FeedSeq returns the event number up to which the rows of all events are in the journal.
@@ -90,7 +91,8 @@ func (c *Check) Stray(kind Kind, of string) {
 	c.add("%s %s: not in the journal and not waiting to be added", kind, of)
 }
 
-// compare compares the root of the tree with those of all checkpoints with the current number of leaves.
+// compare records a difference for each checkpoint with the current number of leaves whose root differs from the root of the
+// tree.
 func (c *Check) compare() {
 	size := c.tree.Size()
 	for _, r := range c.roots[size] {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Kind is the kind of row from which a leaf was made, which is its table.
+// Kind identifies the database table of the row from which a leaf was made.
 type Kind int16
 
 // Values of Kind. They are stored and must not change.
@@ -18,7 +18,7 @@ const (
 	Resolution
 )
 
-// String returns the name of the table, or "?" for an unknown kind.
+// String returns the name of the table, or "?" for a number below Signal.
 func (k Kind) String() string {
 	return [...]string{"?", "signals", "signal_results", "signal_events", "market_resolutions"}[max(0, min(k, Resolution))]
 }
@@ -65,8 +65,8 @@ type Store interface {
 	FeedOldest(ctx context.Context) (int64, error)
 }
 
-// sealEvery is the interval at which the sealer adds rows; no request waits for it. sealBatch is the maximum number of events,
-// and fillBatch that of older rows, in one step.
+// sealEvery is the interval at which the Sealer adds rows. No request waits for it. sealBatch is the maximum number of events
+// in one step, and fillBatch is the maximum number of older rows.
 const (
 	sealEvery = time.Second
 	sealBatch = 5000
@@ -74,7 +74,8 @@ const (
 )
 
 // Sealer adds the rows of new events to the journal, and signs a checkpoint of the new tree. The leader of all replicas runs
-// it. If two Sealers run at the same time, no harm is done, because each position of a leaf can be stored only once.
+// it. If two Sealers run at the same time, the journal remains correct, because each position of a leaf can be stored only
+// once.
 type Sealer struct {
 	store Store
 	key   Key
@@ -140,8 +141,8 @@ func (s *Sealer) append(ctx context.Context, head *Head, leaves []Leaf, next Hea
 	return next, s.store.JournalAppend(ctx, head.Tree.Size(), leaves, next, s.now())
 }
 
-// start returns the head from which to continue. It marks the head for the adding of older rows if the journal is empty, or if
-// the feed no longer stores events whose rows are not in the journal.
+// start returns the head from which to continue. If the journal is empty, or if the feed no longer stores all events after
+// FeedSeq, start sets Filling, so that all missing rows are added.
 func (s *Sealer) start(ctx context.Context, from *Head) (*Head, error) {
 	if from != nil {
 		return from, nil

@@ -30,7 +30,7 @@ type Known struct {
 	Ruled    bool // an administrator set the lane
 }
 
-// Count is the number of calls on the markets of a lane, of those on open markets, and of the markets with calls.
+// Count contains statistics of one lane: the numbers of all calls, of calls on open markets, and of markets with calls.
 type Count struct {
 	Lane                   protocol.Lane
 	Signals, Open, Markets int64
@@ -107,7 +107,7 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 	return out, nil
 }
 
-// Rule stores the lane of a market that an administrator chose, and returns the stored category. An empty category selects
+// Rule stores the lane that an administrator chose for a market, and returns the stored category. An empty category selects
 // the default category of the lane. Errors: market_not_found, db_unavailable.
 func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane, category string) (string, error) {
 	return s.store.RuleLane(ctx, marketID, lane, func(title string) string {
@@ -118,7 +118,8 @@ func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane,
 	}, s.now().UTC())
 }
 
-// Counts returns the counts of every lane, in the order of protocol.Lanes. They are zero for a lane without calls.
+// Counts returns the numbers of calls and markets of every lane, in the order of protocol.Lanes. They are zero for a lane
+// without calls. Error: db_unavailable.
 func (s *Service) Counts(ctx context.Context) ([]Count, error) {
 	found, err := s.store.LaneCounts(ctx)
 	if err != nil {

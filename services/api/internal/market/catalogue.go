@@ -51,10 +51,10 @@ type Catalogue struct {
 	log     *slog.Logger
 	streams map[protocol.Provider]Stream
 
-	// Swept is called in each complete sweep after its last page, with the number of answers and the duration so far. Set it
+	// Swept is called in each complete sweep after its last page, with the number of records and the duration so far. Set it
 	// before Run. It may be nil.
 	Swept func(p protocol.Provider, answers int, took time.Duration)
-	// ConfirmAfter is the shortest time from a call to its second quote. With 0, no second quote is requested. Set it before
+	// ConfirmAfter is the shortest time from a call to its second quote. If it is 0, no second quote is requested. Set it before
 	// Run.
 	ConfirmAfter time.Duration
 
@@ -130,11 +130,11 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// Sweep reads every open market of a venue page by page. It then reads, one by one, markets that are stored as open and were
-// not on any page, at most missedBatch of them.
+// Sweep reads every open market of a venue page by page and stores the records. It then reads, one by one, at most
+// missedBatch markets that are stored as open and were not on any page.
 func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
-	start := c.markets.now().Truncate(time.Millisecond) // answers are dated with the same precision
+	start := c.markets.now().Truncate(time.Millisecond) // records are dated with the same precision
 	seen := make(map[string]bool)
 	cursor, answers := "", 0
 	for range maxPages {
@@ -162,8 +162,8 @@ func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue)
 	return c.readEach(ctx, missed)
 }
 
-// RefreshHot refreshes the prices of the hot markets that are due, in as few requests as possible. Markets that are missing
-// in the answer are no longer open or do not exist; it reads at most readBatch of these one by one.
+// RefreshHot refreshes the prices of hot markets whose refresh is due, in as few requests as possible. A market that is
+// missing in the response is no longer open or does not exist. RefreshHot reads at most readBatch such markets one by one.
 func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
@@ -192,13 +192,13 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue V
 }
 
 // readEach reads markets one by one, with at most readers concurrent reads, and returns the first error. It marks the
-// requested markets as checked, so that a market without an answer is not read again immediately. A market is not marked if
-// the request limit of this process prevented its request.
+// requested markets as checked, so that a market that the venue does not return is not read again immediately. A market is
+// not marked if the request limit of this process prevented its request.
 func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	began := c.markets.now() // read before the requests, so that answers are dated later
+	began := c.markets.now() // read before the requests, so that records are dated later
 	var mu sync.Mutex
 	var requested []protocol.MarketID
 	var reads errgroup.Group
@@ -242,7 +242,8 @@ func (m expiringSet) has(id protocol.MarketID, now time.Time) bool {
 	return ok
 }
 
-// put adds id to the set with the expiry time until.
+// put adds id to the set with the expiry time until. If the set is full, put first deletes the expired ids, and then all ids
+// if more than half of maxSetSize remain.
 func (m expiringSet) put(id protocol.MarketID, now, until time.Time) {
 	if len(m) >= maxSetSize {
 		maps.DeleteFunc(m, func(_ protocol.MarketID, end time.Time) bool { return !now.Before(end) })

@@ -30,9 +30,9 @@ const (
 	confirmBatch = 100
 )
 
-// Confirm requests the second quotes of the calls on the markets of one venue that are older than ConfirmAfter. It requests
-// one quote for each market, in as few requests as the venue allows. It reads the calls from the store, so a restart loses
-// none. A market whose answer has no quote is requested again after confirmPause.
+// Confirm requests second quotes for the markets of one venue. It considers calls that are older than ConfirmAfter. It
+// requests one quote for each market, in as few requests as the venue allows. It reads the calls from the store, so a restart
+// loses none. A market without a quote in the response is requested again after confirmPause.
 func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venue) error {
 	now := c.markets.now()
 	newest := now.Add(-c.ConfirmAfter - clockStep)
@@ -59,8 +59,8 @@ func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venu
 	return err
 }
 
-// awaitingSince returns a time of filing. At the time now, only calls on markets of p that were filed later can still need a
-// second quote from Confirm.
+// awaitingSince returns a time. At the time now, only calls on markets of p that were filed after the returned time can still
+// need a second quote.
 func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time 
 	return since
 }
 
-// unpaused returns at most confirmBatch of the given markets, without those that were requested within confirmPause. It
+// unpaused returns at most confirmBatch of the given markets. It omits markets that were requested within confirmPause. It
 // records that the returned markets are requested at the time now.
 func (c *Catalogue) unpaused(ids []protocol.MarketID, now time.Time) []protocol.MarketID {
 	c.mu.Lock()

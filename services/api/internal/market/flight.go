@@ -10,11 +10,11 @@ import (
 )
 
 // maxFlights is the largest number of concurrent reads of different markets at one venue, for each purpose. If a venue does
-// not answer, each read lasts for readTimeout.
+// not respond, each read lasts for readTimeout.
 var maxFlights = [Purposes]int{ForReader: 64, ForWatch: 16, ForCatalogue: 64, ForFiling: 256}
 
 // flight is one read of a market at its venue. Concurrent callers with the same market and purpose share it. Callers with
-// different purposes do not share a flight, because a filing must not wait with the reads of readers.
+// different purposes do not share a flight, because the check of a new call must not wait for the reads of visitors.
 type flight struct {
 	done   chan struct{}
 	market Market
@@ -50,7 +50,7 @@ func newFlights() *flights {
 	return f
 }
 
-// close rejects new reads, cancels those in progress and waits until they have ended.
+// close rejects new reads, cancels the reads in progress, and waits until they have ended.
 func (f *flights) close() {
 	f.mu.Lock()
 	f.closed = true

@@ -44,10 +44,10 @@ var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many rea
 // Connected reports whether the venue of a market is connected to this service.
 func (s *Service) Connected(id protocol.MarketID) bool { return s.venues[id.Provider()] != nil }
 
-// Fresh reads a market at its venue and stores the answer. It serves a call that needs a quote. Concurrent calls on a market
+// Fresh reads a market at its venue and stores the record. It serves a call that needs a quote. Concurrent calls on a market
 // share one read, and reads of one venue share requests. If ctx ends first, Fresh returns an error and the read continues.
-// The limits of reads of the operator apply. Errors: market_not_found if the venue has no such market, venue_unavailable,
-// db_unavailable.
+// Errors: market_not_found if the venue has no such market, venue_unavailable (also if a limit of the operator or of the
+// process is reached), db_unavailable.
 func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator string) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
@@ -75,7 +75,8 @@ func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator stri
 	}
 }
 
-// venueReads contains the reads of one venue: those for calls, and the background reads of hot markets.
+// venueReads contains the reads of one venue that are queued or in progress: reads for calls, and background reads of hot
+// markets.
 type venueReads struct {
 	service *Service
 	venue   Venue
@@ -110,8 +111,8 @@ func newVenueReads(s *Service, v Venue) *venueReads {
 	return reads
 }
 
-// get returns the read of a market that is queued or in progress. If there is none, it queues one for the operator. It
-// returns nil if a limit is reached. The caller must call leave when it stops waiting.
+// get returns the read of a market that is queued or in progress. If there is none, it queues a new read and counts it
+// against the limits of the operator. It returns nil if a limit is reached. The caller must call leave when it stops waiting.
 func (v *venueReads) get(id protocol.MarketID, operator string) (r *venueRead, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -132,15 +133,16 @@ func (v *venueReads) get(id protocol.MarketID, operator string) (r *venueRead, l
 	return r, leave
 }
 
-// enter counts a read against the limits of an operator, for a read that another queue executes. It returns nil if a limit
-// is reached. The caller must call leave after the read.
+// enter counts a read against the limits of an operator. The caller executes the read itself. enter returns nil if a limit is
+// reached. Otherwise, the caller must call leave after the read.
 func (v *venueReads) enter(operator string) (leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.admit(operator)
 }
 
-// admit counts a read against the limits of an operator. It returns nil if a limit is reached. The caller must hold v.mu.
+// admit counts a read against the limits of an operator. It returns nil if a limit is reached. Otherwise it returns the
+// function that ends the count of a waiting read. The caller must hold v.mu.
 func (v *venueReads) admit(operator string) (leave func()) {
 	now := v.service.now()
 	c := v.callers[operator]
@@ -203,8 +205,8 @@ func (v *venueReads) join(reads []*venueRead) {
 	}
 }
 
-// send executes reads in the background and ends each with its result, or with errLimit if they cannot start. It then calls
-// then while it holds v.mu.
+// send executes reads in the background and ends each read with its result, or with errLimit if the service is closing.
+// Finally, it calls the callback then with v.mu locked.
 func (v *venueReads) send(reads []*venueRead, p Purpose, limit time.Duration, then func()) {
 	end := func(err func(i int) error) {
 		v.mu.Lock()
@@ -232,8 +234,8 @@ func (v *venueReads) end(r *venueRead, err error) {
 	close(r.done)
 }
 
-// read reads markets at the venue and stores the answers. It requests several markets together. Markets that the answer
-// omits are closed or do not exist, and read then requests them one by one. It returns one error or nil for each element of
+// read reads markets at the venue and stores the records. It requests several markets together. A market that the response
+// omits is closed or does not exist, and read then requests it alone. The result has one error or nil for each element of
 // batch.
 func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	errs := make([]error, len(batch))
@@ -271,7 +273,7 @@ func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	return errs
 }
 
-// hotMarket is the state of a market with a call within hotFor.
+// hotMarket is the state of a market on which a call was filed within hotFor.
 type hotMarket struct {
 	called time.Time
 	quoted time.Time // time of the newest known quote, or of the start of the newest background read
@@ -285,7 +287,8 @@ const (
 )
 
 // Called records a call on a market of a connected venue, so that Warm refreshes the quote of the market. quoted is the time
-// of the quote with which the price of the call was verified, or nil if there was none.
+// of the quote with which the price of the call was verified, or nil if there was none. Called does nothing for a further
+// market if maxHot markets are recorded.
 func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {
 		return
@@ -304,8 +307,8 @@ func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	s.hot[id] = h
 }
 
-// Warm refreshes the quotes of markets with a call within hotFor, until ctx ends. It refreshes a quote that is older than a
-// third of maxAge, so that later calls find a quote younger than maxAge.
+// Warm refreshes the quotes of markets on which a call was filed within hotFor, until ctx ends. It refreshes a quote that is
+// older than a third of maxAge, so that later calls find a quote younger than maxAge.
 func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	every(ctx, max(maxAge/6, 100*time.Millisecond), func() {
 		for p, ids := range s.due(maxAge / 3) {
@@ -314,8 +317,8 @@ func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	})
 }
 
-// due returns the markets whose quote is older than age, by venue. It returns at most maxBatch markets for each venue, and
-// assumes that the caller refreshes them now.
+// due returns the markets whose quote is at least as old as age, by venue. It returns at most maxBatch markets for each venue
+// and records that their quotes are refreshed now. It forgets markets without a call within hotFor.
 func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.MarketID {
 	now := s.now()
 	out := make(map[protocol.Provider][]protocol.MarketID)
@@ -343,7 +346,7 @@ func (v *venueReads) refresh(ids []protocol.MarketID) {
 	}
 }
 
-// startHot returns new background reads for those of the given markets that have no read in progress. It returns none while
+// startHot returns a new background read for each of the given markets that has no read in progress. It returns none while
 // another background request is in progress.
 func (v *venueReads) startHot(ids []protocol.MarketID) (reads []*venueRead) {
 	v.mu.Lock()

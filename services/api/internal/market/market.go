@@ -59,7 +59,7 @@ type Market struct {
 	VolumeUSD     *float64
 	Volume24h     *float64
 	Liquidity     *float64
-	FetchedAt     *time.Time // newest answer that changed the row; nil: no venue ever answered
+	FetchedAt     *time.Time // time of the newest record that changed the market; nil: no venue has returned a record
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	RatedRuling   *bool  // whether calls count, as set by an administrator; nil: decided by RatedBy
@@ -79,7 +79,7 @@ type Market struct {
 	Streams           int32 // number of live streams that show the market
 }
 
-// Signals returns the number of canonical calls on both sides.
+// Signals returns the number of calls on both sides together.
 func (m *Market) Signals() int64 { return m.YesCount + m.NoCount }
 
 // RatedBy reports whether calls on the market count. If an administrator has decided (RatedRuling), that decision applies.
@@ -103,8 +103,9 @@ func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 func (m *Market) IsNative() bool { return m.Provider == protocol.Manual }
 
 // Read returns the stored market as it is served at the time now. It computes the price of a native market from its crowd,
-// and closes it after its cutoff. It omits a venue price that is older than LiveFor, and sets Provisional as documented for
-// the market status. With pastEnd, a market of a venue is provisional after its end date; a native market always is.
+// and closes it after its cutoff. It omits a venue price that is older than LiveFor. It sets Provisional for a market that is
+// closed or disputed, and for a native market after its end date. If pastEnd is true, it also sets Provisional for a market
+// of a venue after its end date. A resolved market is never provisional.
 func (m Market) Read(now time.Time, pastEnd bool) Market {
 	ended := m.EndDate != nil && !m.EndDate.After(now)
 	if m.IsNative() {

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds and defaults of the members of a native market. Text lengths are in characters, except MaxSource, which is in
-// bytes.
+// Bounds and defaults of the members of a native market, and the weight of its initial price. Text lengths are in characters,
+// except MaxSource, which is in bytes.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200
@@ -84,8 +84,8 @@ func parseNativeStatus(s string) NativeStatus {
 	return NativeOpen
 }
 
-// ListNative returns at most limit native markets with the given status, newest first. An unknown status means NativeOpen.
-// With due, it returns only markets without an outcome whose cutoff has passed. Error: db_unavailable.
+// ListNative returns at most limit native markets with the given status, newest first. An unknown status means NativeOpen. If
+// due is true, it returns only markets without an outcome whose cutoff has passed. Error: db_unavailable.
 func (s *Service) ListNative(ctx context.Context, status string, due bool, limit int) ([]Native, error) {
 	now := s.now()
 	list, err := s.store.ListNative(ctx, parseNativeStatus(status), due, max(limit, 1), now)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Purpose is the reason of a request to a venue. Each purpose has a reserved share of the request limit, because the limit
+// Purpose is the reason for a request to a venue. Each purpose has a reserved share of the request limit, because the limit
 // is small.
 type Purpose int
 
@@ -38,13 +38,13 @@ func Busy() error {
 
 type requestKey struct{}
 
-// request is the information about a request to a venue that a context carries.
+// request is a value in a context that describes the requests to a venue made with that context.
 type request struct {
 	purpose Purpose
 	queued  *atomic.Bool
 }
 
-// WithPurpose returns a context for requests to a venue that carries their purpose.
+// WithPurpose returns a context that contains the purpose of the requests to a venue that are made with it.
 func WithPurpose(ctx context.Context, p Purpose) context.Context {
 	return withRequest(ctx, p, new(atomic.Bool))
 }

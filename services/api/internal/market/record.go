@@ -9,15 +9,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// maxTitle and maxText are the longest texts of a venue that are stored, in characters.
+// maxTitle and maxText are the maximum lengths, in characters, of texts of a venue that are stored.
 const (
 	maxTitle = 500
 	maxText  = 20_000
 )
 
-// cleanRecords prepares answers of venues for storage. It returns the newest answer for each market, ordered by id, and
-// omits answers with an invalid id or without a time. It cleans texts, assigns lanes, and converts venue states to stored
-// states.
+// cleanRecords prepares records of venues for storage. It returns the newest record for each market, ordered by id, and omits
+// records with an invalid id or without a time. It cleans texts, assigns lanes, and converts venue states to stored states.
 func cleanRecords(records []Record, classify Classify) []Record {
 	newest := make(map[protocol.MarketID]int, len(records))
 	for i := range records {
@@ -90,8 +89,8 @@ func (r *Record) clean(classify Classify) {
 	r.Category = classify.Category(r.Lane, r.Title, r.Tags)
 }
 
-// Clean returns a copy of the quote for storage, with At in milliseconds and not later than now. It returns nil if q is nil,
-// a price is outside 1 to 9999, or At is zero.
+// Clean returns a copy of the quote for storage, with At truncated to milliseconds and not later than now. It returns nil if
+// q is nil, a price is outside 1 to 9999, or At is zero.
 func (q *Quote) Clean(now time.Time) *Quote {
 	if q == nil || q.Yes < 1 || q.Yes > 9999 || q.No < 1 || q.No > 9999 || q.At.IsZero() {
 		return nil
@@ -103,8 +102,8 @@ func (q *Quote) Clean(now time.Time) *Quote {
 	return &c
 }
 
-// cleanText removes control characters and invalid UTF-8 from a text and truncates it to limit characters. The database
-// cannot store a zero byte, and stored lists use control characters as separators.
+// cleanText removes invalid UTF-8 and control characters, except line breaks and tabs, from a text. It truncates the text to
+// limit characters. The database cannot store a zero byte, and stored lists use control characters as separators.
 func cleanText(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsFunc(s, isForbidden) {

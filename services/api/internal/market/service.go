@@ -44,13 +44,13 @@ type Store interface {
 	// ListPrices returns price snapshots since from, oldest first. If there are more than limit, it returns at most one for
 	// each of limit equal parts of the time span.
 	ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
-	// ListNative returns at most limit native markets with the given status, newest first. With due, it returns only markets
-	// without an outcome whose cutoff has passed.
+	// ListNative returns at most limit native markets with the given status, newest first. If due is true, it returns only
+	// markets without an outcome whose cutoff has passed.
 	ListNative(ctx context.Context, status NativeStatus, due bool, limit int, now time.Time) ([]Native, error)
 
-	// ApplyRecords stores answers of venues and returns the number of answers that were newer than the stored market. Older
-	// answers and answers about resolved markets change nothing. With every, each price of an open market is also stored as
-	// a snapshot.
+	// ApplyRecords stores records of venues and returns the number of records that were newer than the stored market. Older
+	// records and records of resolved markets change nothing. If every is true, each price of an open market is also stored
+	// as a snapshot.
 	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
 	// SetRated sets whether calls on a market count. Errors: ErrNotFound, already_resolved.
 	SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string, now time.Time) error
@@ -69,24 +69,24 @@ type Store interface {
 
 	// Only Catalogue uses the methods below.
 
-	// ListHot returns markets with open calls or in a programme soon: at most limit markets whose last answer is older than
-	// before, and at most fresh markets with open calls that never had an answer. It omits markets that were requested after
-	// failed and did not answer.
+	// ListHot returns markets with open calls or in a programme soon: at most limit markets whose last record is older than
+	// before, and at most fresh markets with open calls that never had a record. It omits markets that were requested since
+	// failed without a new record.
 	ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error)
-	// ListMissed returns at most limit open markets without an answer since sweep. It omits markets that were requested
-	// after failed.
+	// ListMissed returns at most limit open markets without a record since sweep. It omits markets that were requested
+	// since failed.
 	ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error)
 	// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls
 	// filed later than from and not later than to. A market needs a quote if none is dated confirmAfter or more after the
 	// newest of these calls.
 	ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error)
-	// MarkChecked stores now as the time at which the venue was requested for the given markets.
+	// MarkChecked stores now as the time of the last request to the venue for each of the given markets.
 	MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error
 	// ListStreamed returns at most limit open markets whose prices are streamed: markets with open calls, markets in viewed,
 	// and markets in a programme soon.
 	ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]Streamed, error)
 	// ApplyTicks stores streamed prices that are newer than the stored prices, at most one for each market, and returns
-	// their number. Streamed prices do not count as answers of the venue.
+	// their number. Streamed prices do not count as records of the venue.
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
 	// CloseNative closes native markets whose cutoff has passed, and returns their number.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
@@ -101,7 +101,7 @@ type Store interface {
 	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// Service reads markets from the store and from the venues, and stores the answers of the venues.
+// Service reads markets from the store and from the venues, and stores the records of the venues.
 type Service struct {
 	store    Store
 	venues   Venues
@@ -118,8 +118,8 @@ type Service struct {
 	hot       map[protocol.MarketID]hotMarket
 }
 
-// NewService returns a service for the given store and venues. pastEnd is the setting PAST_END_IS_PROVISIONAL. Close must be
-// called at the end.
+// NewService returns a service for the given store and venues. pastEnd is the setting PAST_END_IS_PROVISIONAL. The caller
+// must call Close when it no longer needs the service.
 func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
 	s := &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
@@ -141,7 +141,7 @@ func (s *Service) Close() {
 }
 
 // Get returns a market as it is served now. A market that is not stored is read from its venue and stored. Errors:
-// market_not_found, db_unavailable, and venue_unavailable if the market is not stored and the venue does not answer or the
+// market_not_found, db_unavailable, and venue_unavailable if the market is not stored and the venue does not respond or the
 // request limit is reached (ErrBusy).
 func (s *Service) Get(ctx context.Context, id protocol.MarketID) (Market, error) {
 	m, found, err := s.store.FindMarket(ctx, id)
@@ -184,13 +184,13 @@ func (s *Service) stale(m *Market, now time.Time) bool {
 		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
 }
 
-// Refresh reads a market from its venue and stores the answer, and returns the stored market. The background loops call it.
+// Refresh reads a market from its venue, stores the record, and returns the stored market. The background loops call it.
 // Errors: market_not_found, venue_unavailable, db_unavailable.
 func (s *Service) Refresh(ctx context.Context, id protocol.MarketID) (Market, error) {
 	return s.fetch(ctx, id, ForCatalogue)
 }
 
-// fetch reads a market from its venue for a purpose and stores the answer. Concurrent callers with the same market and
+// fetch reads a market from its venue for a purpose and stores the record. Concurrent callers with the same market and
 // purpose share one read. If the limit of reads is reached, the error is Busy().
 func (s *Service) fetch(ctx context.Context, id protocol.MarketID, p Purpose) (Market, error) {
 	if s.venues[id.Provider()] == nil || s.isAbsent(id) {
@@ -224,7 +224,8 @@ func (s *Service) read(ctx context.Context, venue Venue, id protocol.MarketID) (
 	return m.Read(s.now(), s.pastEnd), nil
 }
 
-// apply reads one market at its venue and stores the answer. It caches the answer that there is no such market.
+// apply reads one market at its venue and stores the record. If the venue has no such market, it caches this fact and returns
+// ErrNotFound. It returns ErrUnavailable for other errors of the venue.
 func (s *Service) apply(ctx context.Context, venue Venue, id protocol.MarketID) error {
 	r, err := venue.Get(ctx, id)
 	switch {
@@ -242,9 +243,9 @@ func (s *Service) apply(ctx context.Context, venue Venue, id protocol.MarketID) 
 	return err
 }
 
-// Apply stores answers of venues and returns the number of answers that were newer than the stored markets. With every, each
-// price of an open market is also stored as a snapshot. Without it, this applies only to markets with open calls; other
-// markets get at most one snapshot in 15 minutes.
+// Apply stores records of venues and returns the number of records that were newer than the stored markets. If every is true,
+// it stores each price of an open market as a snapshot. Otherwise, a market without calls gets at most one snapshot in 15
+// minutes.
 func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int, error) {
 	clean := cleanRecords(records, s.classify)
 	if len(clean) == 0 {
@@ -254,8 +255,8 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 }
 
 // refreshLater starts a read of a market at its connected venue and does not wait for it. It does nothing if the market was
-// refreshed within refreshPause, is absent, or the limit of reads is reached. In the last case the next reader starts the
-// read.
+// refreshed within refreshPause or the venue recently had no such market. It also does nothing if the limit of reads is
+// reached; the next reader of the market then starts the read.
 func (s *Service) refreshLater(ctx context.Context, id protocol.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

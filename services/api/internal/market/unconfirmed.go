@@ -69,9 +69,9 @@ var errUnconfirmed = apperr.New(apperr.Limited, "rate_limited", fmt.Sprintf(
 	"limit of %d calls on unconfirmed markets reached; call on known markets or retry later", MaxUnconfirmed)).
 	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
 
-// Ensure makes sure that the market of a call is stored, and waits for its venue for at most limit. If the venue cannot be
-// reached, or the operator has reached its limit of reads, Ensure stores a stub of status unknown, so that the call is not
-// lost. If the request limit of this process is reached, it stores nothing. Errors: market_not_found, errLater,
+// Ensure makes sure that the market of a call is stored, and waits for its venue for at most limit. Ensure stores the market
+// with the status unknown if the venue cannot be reached or the operator has reached its limit of reads. The call is
+// therefore not lost. If the request limit of this process is reached, it stores nothing. Errors: market_not_found, errLater,
 // errUnconfirmed, db_unavailable.
 func (s *Service) Ensure(ctx context.Context, id protocol.MarketID, operator string, limit time.Duration) error {
 	v := s.fresh[id.Provider()]

@@ -7,8 +7,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Record is one answer of a venue about one market. If Status is resolved, Verdict is the final result at the venue; the
-// ledger has an outcome only after this result is claimed. A nil or empty member is unknown or does not apply.
+// Record is the state of one market at one time, as its venue returned it. If Status is resolved, Verdict is the final result
+// at the venue; the ledger has an outcome only after this result is claimed. A nil or empty member is unknown or does not
+// apply.
 type Record struct {
 	ID          protocol.MarketID
 	Title       string
@@ -38,7 +39,7 @@ type Record struct {
 	Volume24h   *float64
 	Liquidity   *float64
 	FetchedAt   time.Time // when the venue was requested
-	Quote       *Quote    // quote of an open market; nil if the answer has none
+	Quote       *Quote    // quote of an open market; nil if the response has none
 	Creator     string    // user id of the creator of a market of Manifold
 	// ClosedAt is the time at which trading ended, according to the venue. It is never in the future. It is nil while the
 	// market is open, and if the venue gives only a date.
@@ -58,7 +59,7 @@ type Quote struct {
 	Yes, No protocol.Bps
 	At      time.Time
 	Rule    string // source of the quote, for example polymarket.book or kalshi.market
-	SHA256  []byte // SHA-256 of the answer; nil for a stream frame
+	SHA256  []byte // SHA-256 of the response; nil for a stream frame
 }
 
 // Of returns the price of the given side in basis points.
@@ -69,8 +70,8 @@ func (q *Quote) Of(side protocol.Side) protocol.Bps {
 	return q.No
 }
 
-// Venue reads the markets of one provider. Its methods return ErrNotFound if the venue answers that there is no such market.
-// Any other error is treated as ErrUnavailable.
+// Venue reads the markets of one provider. Its methods return ErrNotFound if the venue has no such market. Any other error is
+// treated as ErrUnavailable.
 type Venue interface {
 	// Get reads one market in any state. The record has a quote if the market is open and the venue has one.
 	Get(ctx context.Context, id protocol.MarketID) (Record, error)
@@ -86,8 +87,8 @@ type Venues map[protocol.Provider]Venue
 
 // Classify contains the functions that assign lanes and categories to markets.
 type Classify struct {
-	// Lane returns the content lane of a market from its title and tags. It is used if the answer of the venue names no
-	// lane.
+	// Lane returns the content lane of a market from its title and tags. It is used if the record of the venue names
+	// no lane.
 	Lane func(title string, tags []string) protocol.Lane
 	// Category returns the category (programme lane) of a market from its content lane, title and tags.
 	Category func(lane protocol.Lane, title string, tags []string) string

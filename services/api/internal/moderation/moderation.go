@@ -7,19 +7,19 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Maximum numbers of entries in one request or answer.
+// Maximum numbers of entries in one request or response.
 const (
 	MaxListed = 500 // decisions in one answer
 	MaxThings = 500 // things in one request
 )
 
-// ErrNotFound is returned for a thing (see Kinds) that does not exist.
+// ErrNotFound is returned if the signal, event, profile, market or station of a decision does not exist.
 var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such signal, event, profile, market or station")
 
-// Kinds lists the kinds of things that have texts which can be hidden.
+// Kinds lists the kinds of objects whose texts can be hidden.
 var Kinds = [...]string{"signal", "event", "profile", "market", "station"}
 
-// Decision is a decision of an administrator to hide or show the text of one thing.
+// Decision is a decision of an administrator to hide or show the text of one object.
 type Decision struct {
 	Kind   string // one of Kinds
 	ID     string // id of the thing; for a profile, its handle

@@ -66,8 +66,9 @@ type Move struct {
 // Delta returns the signed price change in bps.
 func (m *Move) Delta() int { return int(m.To - m.From) }
 
-// Moves returns the markets of list that moved within the window w: those with a live price, a volume of at least MinVolume
-// and a price change of at least MinDelta. They are sorted by descending absolute change, then by descending volume.
+// Moves returns the markets of list that moved within the window w. Such markets have a price that is at most LiveFor old, a
+// volume of at least MinVolume and a price change of at least MinDelta. They are sorted by descending absolute change, then by
+// descending volume.
 func Moves(list []*Market, w protocol.Window, now time.Time) []Move {
 	var out []Move
 	for _, m := range list {

@@ -35,8 +35,7 @@ func CriticalityOf(peak int) Criticality {
 	return Routine
 }
 
-// Situation is a group of moves: those of all markets of one event at one provider, or the move of one market without an
-// event.
+// Situation is the group of moves of all markets of one event at one provider, or the move of one market without an event.
 type Situation struct {
 	Moves      []Move // at most MostMarkets moves, the largest change (the lead) first
 	Count      int    // number of all moves, also beyond MostMarkets
@@ -67,8 +66,8 @@ func (m *Market) situationKey() string {
 	return string(m.Provider) + ":event:" + m.EventKey
 }
 
-// Headline returns "<title> <rises|falls> <n> points", where n is the peak in percentage points. The title is that of the
-// event, or that of the lead market if the market has no event title.
+// Headline returns "<title> <rises|falls> <n> points", where n is the peak in percentage points. The title is the event title
+// of the lead market, or the title of the lead market if it has no event title.
 func (s *Situation) Headline() string {
 	verb, peak := "rises", s.Peak()
 	if peak < 0 {

@@ -20,8 +20,9 @@ var reserved = map[string]bool{
 // Reserved reports whether a text may not be the handle of an operator.
 func Reserved(handle string) bool { return reserved[handle] }
 
-// slug converts a name to a handle: it keeps the letters a-z and digits, in lower case, and replaces the characters between
-// them with one underscore. It returns an empty string if fewer than two characters remain.
+// slug converts a name to a handle of at most maxHandle characters. It converts letters to lower case, keeps a-z and digits,
+// and replaces each sequence of other characters with one underscore. It returns an empty string if fewer than two characters
+// remain.
 func slug(claim string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(claim) {
@@ -44,8 +45,8 @@ func slug(claim string) string {
 
 const maxHandle = 32
 
-// candidates returns the handle to try after try handles were taken. It is the slug of the verified username or name, then the
-// slug with a number. After 20 tries, or without a slug, it is random.
+// candidates returns the handle to try when the previous try handles are taken. It is the slug of the verified username or
+// name, then the slug with a number. After 20 tries, or without a slug, it is random.
 func candidates(id Identity, try int) string {
 	base := slug(id.Username)
 	if base == "" {

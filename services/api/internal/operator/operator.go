@@ -90,8 +90,8 @@ type Change struct {
 	Text  *string // the new text; nil clears it
 }
 
-// Profile is a change of an operator's profile that a signed message requests. The hub has checked the texts. A nil member does
-// not change.
+// Profile is a change of an operator's profile that a signed message requests. The hub has checked the texts. A nil member
+// leaves its part of the profile unchanged.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string

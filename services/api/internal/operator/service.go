@@ -95,8 +95,9 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 	return s.store.GetOperator(ctx, handle, id)
 }
 
-// Mint creates an operator key. Without permissions, the key gets all of them. Every route checks the permissions of a strict
-// key. The plaintext is returned only here. Errors: invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
+// Mint creates an operator key. Without permissions, the key gets all of them. A prefix other than PrefixAgent means
+// PrefixKey. Every route checks the permissions of a strict key. No other method returns the plaintext. Errors: invalid_label,
+// invalid_permissions, key_limit_reached, db_unavailable.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (plaintext string, k Key, err error) {
 	if !protocol.IsName(label, 1, 64) {
 		return "", Key{}, ErrLabel
@@ -135,13 +136,13 @@ func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (k Key, 
 	return s.store.RevokeKey(ctx, operatorID, keyID, s.now().UTC())
 }
 
-// RevokedKeys returns those of the given key ids that belong to a revoked key or to none.
+// RevokedKeys returns the given key ids that are revoked or unknown.
 func (s *Service) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
 	return s.store.RevokedKeys(ctx, keyIDs)
 }
 
-// EndSessions ends all sessions of an operator and returns the new session version: the hub rejects sessions with an older one.
-// Error: not_found.
+// EndSessions ends all sessions of an operator and returns the new session version. The hub rejects sessions with an older
+// version. Error: not_found.
 func (s *Service) EndSessions(ctx context.Context, operatorID string) (version int64, err error) {
 	return s.store.EndSessions(ctx, operatorID, s.now().UTC())
 }
@@ -156,8 +157,8 @@ func (s *Service) Verify(ctx context.Context, hash []byte) (Operator, Key, error
 	return s.store.VerifyKey(ctx, hash, s.now().UTC())
 }
 
-// Classify sets the type of an operator, and whether the operator belongs to the tier "house"; nil does not change. actor is
-// the administrator, for the audit log. Errors: not_found, invalid_operator_type.
+// Classify sets the type of an operator, and whether the operator belongs to the tier "house". If kind or house is nil, that
+// value does not change. actor is the administrator, for the audit log. Errors: not_found, invalid_operator_type.
 func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string) (Operator, error) {
 	if kind != nil {
 		if _, ok := protocol.ParseOperatorType(string(*kind)); !ok {

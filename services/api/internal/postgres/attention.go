@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// ListFacts returns every open market with the values at the time now from which its movement and its attention score are
-// computed.
+// ListFacts returns one fact for each open market: the stored values from which its movement and its attention score are
+// computed. now is the time of the computation.
 func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]attention.Fact, error) {
 	rows, err := s.q.ListOpenFacts(ctx, now)
 	return pg.Collect(rows, func(r db.ListOpenFactsRow) attention.Fact { return factOf(r, now) }), pg.Fault(wrap("list facts", err))
@@ -49,7 +49,8 @@ func (s *Store) ListSightings(ctx context.Context) (map[attention.Sighting]time.
 	}), pg.Fault(wrap("list sightings", err))
 }
 
-// StoreSightings stores new sightings and deletes ended ones.
+// StoreSightings stores the sightings in seen, each with the time at which it was first seen, and deletes the sightings in
+// ended. A sighting that is already stored does not change.
 func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
 	var p db.StoreSightingsParams
 	for one, at := range seen {
@@ -63,8 +64,8 @@ func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]
 	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
-// ListAttention returns the attention score that each of the given markets had at a time. A market without a stored score is
-// absent from the map.
+// ListAttention returns the attention score that each of the given markets had at the time at. A market without a stored
+// score at that time is absent from the map.
 func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
 	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
 	return indexed(rows, func(r db.ListAttentionRow) (protocol.MarketID, int) {
@@ -86,8 +87,8 @@ func (s *Store) ListAttentionHistory(ctx context.Context, id protocol.MarketID, 
 	}), nil
 }
 
-// StoreAttention adds a point to the history of each market whose score differs from its last stored score. It returns
-// the number of added points.
+// StoreAttention adds a point to the history of each market whose score differs from its last stored score. Without a stored
+// score, the last score counts as 0. StoreAttention returns the number of added points.
 func (s *Store) StoreAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
 	p := db.StoreAttentionParams{At: at}
 	for id, score := range scores {
@@ -108,8 +109,8 @@ const (
 	thinRows  = 20_000
 )
 
-// ThinAttention deletes attention scores older than 7 days, and thins those older than 24 hours to one in 15 minutes for
-// each market. Each statement deletes at most thinRows rows.
+// ThinAttention deletes attention scores older than 7 days. Of the scores that are 24 to 48 hours old, it leaves one in 15
+// minutes for each market. Each statement deletes at most thinRows rows.
 func (s *Store) ThinAttention(ctx context.Context, now time.Time) error {
 	fine := now.Add(-fineScores)
 	for _, step := range []func() (int64, error){

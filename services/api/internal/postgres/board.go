@@ -48,9 +48,9 @@ func (s *Store) Record(ctx context.Context, userID string) (board.Record, error)
 	return board.Record(row), pg.Fault(wrap("count signals of operator", err))
 }
 
-// FoldBoards adds at most the given number of feed events to the stored rows of the boards. It also advances the window of
-// 28 days to the start month. Reads of a board also count events that are not yet added, so FoldBoards changes only their
-// speed. done is true if no event is left, or if another process is updating the boards.
+// FoldBoards adds at most the given number of feed events to the stored rows of the leaderboards. It also moves the 28-day
+// window of the leaderboards towards its new start, month. Reads of a leaderboard include events that are not yet added, so
+// FoldBoards changes only their speed. done is true if no event is left, or if another process is updating the leaderboards.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
@@ -68,8 +68,8 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 	})
 }
 
-// fold runs do in a transaction that holds the lock of the boards. If another process holds the lock, fold does nothing and
-// returns done = true.
+// fold runs do in a transaction that holds the database lock of the leaderboards. If another process holds the lock, fold
+// does not run do and returns done = true.
 func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err error)) (done bool, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		locked, err := q.LockBoards(ctx)
@@ -84,8 +84,9 @@ func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err e
 	return done, err
 }
 
-// FoldEdges computes the statistical edge of board rows whose results have changed, for at most the given number of rows.
-// done is true if no such row is left, or if another process is updating the boards.
+// FoldEdges computes, with compute, the statistical edge of leaderboard rows whose results have changed, for at most the
+// given number of rows. It skips a row for which compute returns skill.ErrCount. done is true if no changed row is left, or
+// if another process is updating the leaderboards.
 func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		due, err := q.TakeEdgesDue(ctx, int32(rows))
@@ -116,7 +117,7 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Ta
 	})
 }
 
-// readTallies returns one list of tallies for each of the given board rows, in the order of these rows.
+// readTallies returns a list of tallies for each leaderboard row in of, in the same order.
 func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skill.Tally, error) {
 	var p db.ListTalliesOfRowsParams
 	for _, row := range of {

@@ -17,7 +17,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// effect describes the execution of one signed message of an operator.
+// effect describes the execution of one signed message: the id and the kind of the message, and the id of the operator that
+// sent it.
 type effect struct {
 	message, kind, user string
 	daily               int // largest number of messages of this kind that the operator may send in 24 hours; 0: no limit
@@ -137,8 +138,8 @@ func (s *Store) Propose(ctx context.Context, p resolution.Proposal, now time.Tim
 	return err
 }
 
-// DeleteExpiredProposals deletes at most 500 proposed outcomes of native markets that are older than market.ProposalLife and
-// that no administrator has decided.
+// DeleteExpiredProposals deletes proposed outcomes that are older than market.ProposalLife and that no administrator has
+// decided. It deletes at most 500 of them.
 func (s *Store) DeleteExpiredProposals(ctx context.Context) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	return pg.Fault(wrap("delete expired proposals", s.q.DeleteExpiredProposals(ctx, db.DeleteExpiredProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})))

@@ -47,8 +47,8 @@ func (s *Store) RecordPage(ctx context.Context, owner string, after export.Place
 	return calls, err
 }
 
-// exportedOf converts a database row to a call of an exported record. Status, score and result are those at the time of the
-// export.
+// exportedOf converts a database row to a call of an exported record. The row contains the status, the score and the result
+// as of the time of the export.
 func exportedOf(r db.ListExportedCallsRow) export.Call {
 	c := export.Call{
 		Record: recordOf(r.SignalRecord), Version: r.Version, Vertical: r.Vertical,
@@ -81,7 +81,8 @@ func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market
 // ConfirmAfter implements export.Store.
 func (s *Store) ConfirmAfter() time.Duration { return s.rules.ConfirmAfter }
 
-// historiesOf sets the events of each call to those stored until asOf. It reads the events of all calls in one statement.
+// historiesOf sets the events of each call to the events that were stored until asOf. It reads the events of all calls in one
+// statement.
 func historiesOf(ctx context.Context, q *db.Queries, calls []export.Call, asOf time.Time) error {
 	if len(calls) == 0 {
 		return nil

@@ -40,9 +40,9 @@ func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	return int(n), nil
 }
 
-// DrainFeed adds the results of at most chunk calls of one resolved market to the feed, with the moments of these calls, and
-// updates the scores by lane in the same transaction. It selects the market that was resolved first and is not in skip.
-// Without a market it returns the zero value.
+// DrainFeed adds the results of at most chunk calls on one resolved market to the feed. A result of a call that won at long
+// odds is followed by a moment event. The same transaction updates the scores by lane. DrainFeed selects the market that was
+// resolved first and is not in skip. Without such a market it returns the zero value.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
 	var d feed.Drained
 	err := inTx(ctx, s.writes, func(q *db.Queries) error {
@@ -91,8 +91,8 @@ func (s *Store) FeedOldest(ctx context.Context) (int64, error) {
 	return seq, wrap("read oldest event", err)
 }
 
-// MaintainFeed creates the partitions of the coming days and drops those that are older than 90 days, by the clock of the
-// database.
+// MaintainFeed creates the database partitions of the feed for the coming days and drops the partitions that are older than
+// 90 days. It uses the clock of the database.
 func (s *Store) MaintainFeed(ctx context.Context) error {
 	_, err := s.q.MaintainFeed(ctx)
 	return pg.Fault(wrap("maintain feed", err))

@@ -53,7 +53,7 @@ type headBatch struct {
 	out   map[feed.Channel]int64
 }
 
-// ofTypes adds the read of a channel that selects events by type only.
+// ofTypes adds the statement that reads the last sequence number of a channel. The channel selects events by type only.
 func (h *headBatch) ofTypes(c feed.Channel) {
 	h.batch.Queue(db.GetHeadOfTypes, texts(c.Types()), h.upTo).QueryRow(func(row pgx.Row) error {
 		var seq int64
@@ -65,9 +65,10 @@ func (h *headBatch) ofTypes(c feed.Channel) {
 	})
 }
 
-// ofKeys adds the read of channels of one kind, which channel returns by their keys. Without keys it does nothing. The
-// parameters of the statement are, in this order, the keys, the event types and the last sequence number. A statement for
-// topics has no parameter for types, because a topic has events of one type only.
+// ofKeys adds the statement that reads the last sequence numbers of the channels of one kind, for example of markets. The
+// function channel returns the channel with a given key. Without keys, ofKeys does nothing. The parameters of the statement
+// are, in this order, the keys, the event types and the last sequence number. A statement for topics has no parameter for
+// types, because a topic has events of one type only.
 func (h *headBatch) ofKeys(statement string, keys []string, channel func(string) feed.Channel) {
 	if len(keys) == 0 {
 		return
@@ -88,7 +89,8 @@ func (h *headBatch) ofKeys(statement string, keys []string, channel func(string)
 }
 
 // ListFeedChannel returns at most limit events of one channel with sequence numbers in (after, upTo], in ascending order and
-// without links. through is the last number that was scanned. The caller continues the list after through.
+// without their ids and links. through is the last sequence number that was scanned; the next read of the channel starts
+// after it.
 func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error) {
 	if c.Lane() != "" {
 		upTo = min(upTo, after+laneWindow)

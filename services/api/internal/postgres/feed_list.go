@@ -14,7 +14,7 @@ import (
 // serves such a query, so the range limits the cost of a request.
 const listWindow = 50_000
 
-// ListFeedEvents returns one page of the feed. For an unknown handle the page is empty.
+// ListFeedEvents returns the page of the feed that q selects. For an unknown handle the page is empty.
 func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error) {
 	head, err := s.FeedHead(ctx)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	return p, nil
 }
 
-// setOldest sets p.Head for a page that starts after the sequence number from. It also sets p.Oldest if events after from
-// are deleted.
+// setOldest sets p.Head to head, for a page that starts after the sequence number from. It also sets p.Oldest if the first
+// events after from are deleted.
 func (s *Store) setOldest(ctx context.Context, p *feed.Page, from, head int64) error {
 	p.Head = head
 	if from >= head || len(p.Events) > 0 && p.Events[0].Seq == from+1 {

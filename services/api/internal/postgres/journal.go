@@ -45,8 +45,8 @@ func headOf(r db.GetCheckpointRow) (h journal.Head, err error) {
 	return h, err
 }
 
-// sealing returns the statements that read the database rows to be added to the journal. They are planned at each call. A
-// plan that was made while the tables were small would scan entire tables for each event.
+// sealing returns the statements that read the database rows to be added to the journal. The database plans these statements
+// at each call. A plan that was made while the tables were small would scan entire tables for each event.
 func (s *Store) sealing() *db.Queries { return db.New(planned{s.pool}) }
 
 // planned is a DBTX whose queries the database plans at each call, with the values of their parameters.
@@ -96,8 +96,8 @@ func (s *Store) JournalOld(ctx context.Context, after journal.Place, n int) ([]j
 	return out, to, nil
 }
 
-// oldLeaves reads the next n database rows of one kind, in the order of their keys, from a position on. A row that already
-// has a leaf is returned without a hash.
+// oldLeaves reads the next n database rows of the kind at.Kind, in key order, starting after the key at.Of. A row that
+// already has a leaf is returned without a hash.
 func oldLeaves(ctx context.Context, q *db.Queries, at journal.Place, n int) ([]db.ListOldLeavesRow, error) {
 	if at.Kind != journal.Resolution {
 		return q.ListOldLeaves(ctx, db.ListOldLeavesParams{Kind: int16(at.Kind), After: at.Of, Limit: int32(n)})

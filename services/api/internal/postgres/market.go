@@ -51,7 +51,7 @@ func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.
 }
 
 // ListNative returns at most limit native markets with the given status, newest first, each with its pending proposal if it
-// has one. With due, it returns only markets without an outcome whose cutoff has passed.
+// has one. If due is true, it returns only markets without an outcome whose cutoff has passed.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
 	rows, err := s.rq.ListNativeMarkets(ctx, db.ListNativeMarketsParams{
 		Status: string(status), Due: due, Now: now, AliveAfter: now.Add(-market.ProposalLife), Limit: int32(limit),
@@ -66,7 +66,8 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	}), pg.Fault(wrap("list native markets", err))
 }
 
-// ListMarketStates returns the prices and crowds of the given markets that exist.
+// ListMarketStates returns, for each given market that is stored, its YES price and the numbers of YES and NO calls of its
+// crowd.
 func (s *Store) ListMarketStates(ctx context.Context, ids []string) ([]feed.MarketState, error) {
 	rows, err := s.q.ListMarketCrowds(ctx, ids)
 	return pg.Collect(rows, func(r db.ListMarketCrowdsRow) feed.MarketState {

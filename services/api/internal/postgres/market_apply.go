@@ -16,9 +16,9 @@ import (
 // applyBatch is the largest number of markets that one transaction of ApplyRecords updates and locks.
 const applyBatch = 500
 
-// ApplyRecords stores answers of venues in transactions of at most applyBatch answers. It returns the number of answers that
-// were newer than the stored markets; other answers are ignored. With every, each price of an open market is also stored as
-// a snapshot.
+// ApplyRecords stores market records that venues returned, in transactions of at most applyBatch records. It returns the
+// number of records that were newer than the stored markets, and ignores the other records. If every is true, it stores each
+// price of an open market as a snapshot. Otherwise, a market without calls gets at most one snapshot in 15 minutes.
 func (s *Store) ApplyRecords(ctx context.Context, records []market.Record, every bool, now time.Time) (int, error) {
 	newer := 0
 	for part := range slices.Chunk(records, applyBatch) {
@@ -52,8 +52,9 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 	return newer, err
 }
 
-// storeMarkets stores the markets, unconfirmed calls and price snapshots of the answers with the given ids. The transaction
-// has already locked the quotes of these markets, so other writers of the same markets wait.
+// storeMarkets stores the markets and price snapshots of the records with the given ids, and publishes the unconfirmed calls
+// on these markets. The transaction has already locked the quotes of these markets, so other writers of the same markets
+// wait.
 func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Record, ids []string, every bool, now time.Time) error {
 	markets := db.StoreMarketsParams{Now: now}
 	prices := db.InsertSnapshotsParams{Every: every}
@@ -87,7 +88,8 @@ func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
 	p.QuoteRule, p.QuoteSha256 = append(p.QuoteRule, rule), append(p.QuoteSha256, sha)
 }
 
-// quoteColumns returns the database columns of a quote. They are all nil if q is nil or a price of q is out of bounds.
+// quoteColumns returns the database columns of a quote. They are all nil if q is nil, a price of q is outside 1 to 9999 bps,
+// or q has no time.
 func quoteColumns(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule *string, sha []byte) {
 	if q = q.Clean(now); q == nil {
 		return nil, nil, nil, nil, nil

@@ -12,9 +12,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// ListHot returns the markets of a provider whose price must be refreshed: those with open calls, and the next markets of
-// the programme lanes. It returns at most limit markets whose last answer is older than before, oldest first, and then at
-// most fresh markets that never had an answer. It omits markets that were requested after failed and did not answer.
+// ListHot returns markets of a provider whose price must be refreshed. These are markets with open calls, and the markets
+// that end next in each lane of a programme. ListHot returns at most limit markets whose last record is older than before,
+// oldest first, and at most fresh markets that never had a record. It omits markets that were requested since failed without
+// a new record.
 func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListHotMarkets(ctx, db.ListHotMarketsParams{
 		Provider: string(p), Now: now, PricedBefore: before, AskedBefore: failed, Most: int32(limit), MostNew: int32(fresh),
@@ -22,8 +23,8 @@ func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, f
 	return marketIDs(ids), pg.Fault(wrap("list hot markets", err))
 }
 
-// ListMissed returns at most limit open markets of a provider without an answer since sweep. It omits markets that were
-// requested after failed. Markets with the oldest request or answer come first.
+// ListMissed returns at most limit open markets of a provider for which the venue has returned no record since sweep. It
+// omits markets that were requested since failed. Markets with the oldest request or record come first.
 func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMissedMarkets(ctx, db.ListMissedMarketsParams{
 		Provider: string(p), SeenBefore: sweep, AskedBefore: failed, Limit: int32(limit),
@@ -31,8 +32,8 @@ func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, fail
 	return marketIDs(ids), pg.Fault(wrap("list missed markets", err))
 }
 
-// ListStreamed returns at most limit open markets of a provider whose prices are streamed: first markets with open calls,
-// then the markets in viewed, then the next markets of the programme lanes.
+// ListStreamed returns at most limit open markets of a provider whose prices are to be streamed. Markets with open calls come
+// first, then the markets in viewed, then the markets that end next in each lane of a programme.
 func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]market.Streamed, error) {
 	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
 		Provider: string(p), Now: now, Viewed: texts(viewed), Limit: int32(limit),
@@ -42,9 +43,9 @@ func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.
 	}), pg.Fault(wrap("list streamed markets", err))
 }
 
-// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls
-// filed later than from and not later than to. A market needs a quote if none is dated confirmAfter or more after the newest
-// of these calls. Markets with the oldest call come first.
+// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls that
+// were filed after from and not after to. A market needs a quote if no stored quote is at least confirmAfter newer than the
+// newest of these calls. Markets with the oldest call come first.
 func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMarketsAwaitingQuote(ctx, db.ListMarketsAwaitingQuoteParams{
 		Provider: string(p), FromTime: from, ToTime: to, ConfirmAfter: confirmAfter, Limit: int32(limit), Prefix: p.Prefix(),
@@ -52,7 +53,7 @@ func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from
 	return marketIDs(ids), pg.Fault(wrap("list markets awaiting a quote", err))
 }
 
-// MarkChecked stores now as the time at which the venue was requested for the given markets.
+// MarkChecked stores now as the time of the last request to the venue for each of the given markets.
 func (s *Store) MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error {
 	return pg.Fault(wrap("mark checks", s.q.MarkMarketsChecked(ctx, db.MarkMarketsCheckedParams{IDs: texts(ids), Now: now})))
 }
@@ -82,17 +83,16 @@ func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error
 	return ok, err
 }
 
-// ListPending returns at most limit markets with open calls and without an outcome, the oldest check first. It stores now as
-// the time of their check.
+// ListPending returns at most limit markets that have open calls and no outcome. The markets with the oldest check come
+// first. ListPending stores now as the time of the last check of each returned market.
 func (s *Store) ListPending(ctx context.Context, providers []protocol.Provider, now time.Time, limit int) ([]resolution.Pending, error) {
 	rows, err := s.q.ClaimPendingMarkets(ctx, db.ClaimPendingMarketsParams{Providers: texts(providers), Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, pendingOf), pg.Fault(wrap("list pending markets", err))
 }
 
-// ListPendingDue is like ListPending, but returns only markets without a dispute that must be checked. A market that ends at
-// or before edge must be checked if its last answer and its last check are at or before near; for other markets, far
-// replaces near. A market must also be checked if its final verdict was first seen at or before settled. These markets come
-// first.
+// ListPendingDue is like ListPending, but returns only undisputed markets whose check is due. A market that ends at or before
+// edge is due if its last record and its last check are at or before near. For other markets, far replaces near. A market is
+// also due if its final verdict was first seen at or before settled; such markets come first.
 func (s *Store) ListPendingDue(ctx context.Context, providers []protocol.Provider,
 	now, edge, near, far, settled time.Time, limit int,
 ) ([]resolution.Pending, error) {

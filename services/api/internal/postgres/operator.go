@@ -49,8 +49,8 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 }
 
 // Classify sets the type of an operator and whether it is a house operator, and returns the changed operator. A nil kind or
-// house leaves that property unchanged. If the operator starts or stops counting as crowd, the crowds of its markets change
-// too. Error: not_found.
+// house leaves that property unchanged. If the change decides whether calls of the operator count as crowd, it also changes
+// the crowds of their markets. actor is the author of the change in the audit log. Error: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -68,7 +68,8 @@ func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.Oper
 	return o, err
 }
 
-// MintKey stores a new API key of an operator. Errors: key_limit_reached, not_found.
+// MintKey stores a new API key of an operator. Errors: not_found if the operator does not exist, key_limit_reached if it has
+// operator.MaxKeys active keys.
 func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
 	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockOperator(ctx, q, operatorID); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// StoreFacts stores committed facts of other services in the outbox, each once, and copies of their channels, in one
-// transaction.
+// StoreFacts stores committed facts of other services in the outbox, each fact once. In the same transaction it stores
+// copies, which contain the latest state of channels that other services own.
 func (s *Store) StoreFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
 	err := inTx(ctx, s.writes, func(q *db.Queries) error {
 		if len(facts) > 0 {
@@ -44,7 +44,7 @@ func factsParams(facts []feed.Fact) (p db.StoreFactsParams) {
 	return p
 }
 
-// StoreViewers stores the numbers of viewers of operators, on every market to which their streams are bound.
+// StoreViewers stores the number of viewers of each operator's stream, on every market to which the stream is bound.
 func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 	var p db.StoreViewersParams
 	for _, w := range list {
@@ -55,7 +55,7 @@ func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 }
 
 // ListWatched returns the number of viewers of each market, summed over the streams that are bound to the market. It ignores
-// reports dated since or earlier.
+// viewer counts that are dated at or before since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
 	rows, err := s.q.ListWatchedMarkets(ctx, &since)
 	return indexed(rows, func(r db.ListWatchedMarketsRow) (string, int) { return r.MarketID, int(r.Viewers) }),

@@ -178,8 +178,8 @@ func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 	return ids, pg.Fault(wrap("list drains", err))
 }
 
-// Dispute marks a market as disputed or removes the mark, and returns the resulting resolution record. It locks the market.
-// Error: market_not_found.
+// Dispute marks a market as disputed, with an optional reason, or removes the mark, and returns the resulting resolution
+// record. It locks the market. Error: market_not_found.
 func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolution.Outcome, error) {
 	var out resolution.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {

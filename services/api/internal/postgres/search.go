@@ -40,7 +40,8 @@ func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]st
 	return lists, pg.Fault(wrap("list misspelled words", err))
 }
 
-// FindMarkets returns at most limit markets that match m, in the sort order of o and after its position.
+// FindMarkets returns at most limit markets that match m, in the sort order o.Sort. The list starts after the position
+// o.After.
 func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order, limit int) ([]search.Found, error) {
 	p := db.FindMarketsParams{
 		Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed, MostRead: mostRead,
@@ -83,7 +84,7 @@ func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, n
 	}), pg.Fault(wrap("list related markets", err))
 }
 
-// ListResolved returns at most limit markets of a provider that have an outcome, newest outcome first. The list continues at
+// ListResolved returns at most limit markets of a provider that have an outcome, newest outcome first. The list starts after
 // the position in after; the zero position selects the first page.
 func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after search.Place, limit int) ([]search.Resolved, error) {
 	if after.At.IsZero() {
@@ -100,8 +101,8 @@ func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after sea
 	}), pg.Fault(wrap("list resolved", err))
 }
 
-// GetSentiment returns the counts of the crowd's calls on a market, for each side. All counts are zero for a market without
-// such calls.
+// GetSentiment returns, for each side of a market, the number of crowd calls, their weights and confidences, and the number
+// of takes. All counts are zero for a market without crowd calls.
 func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (search.Sentiment, error) {
 	r, err := s.rq.GetSentiment(ctx, db.GetSentimentParams{MarketID: string(id), Now: now})
 	if err != nil {

@@ -27,7 +27,9 @@ func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event
 }
 
 // AppendEvent adds one event to a call that the caller owns, and returns the stored event. If the event id is already stored
-// with the same content, it returns the stored event. If it is stored with other content, the error is signal.ErrKeyReused.
+// with the same content, it returns the stored event. Errors: signal.ErrUnauthenticated, signal.ErrNotFound,
+// signal.ErrForbidden if another operator owns the call, signal.ErrEventLimit if the call has signal.MaxEvents events,
+// signal.ErrKeyReused if the event id is stored with other content.
 func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		return appendEvent(ctx, tx, caller, signalID, &e)
@@ -35,7 +37,7 @@ func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID 
 	return e, err
 }
 
-// appendEvent appends an event within the given transaction. It sets e.CreatedAt to the stored time.
+// appendEvent executes AppendEvent within the given transaction. It sets e.CreatedAt to the stored time.
 func appendEvent(ctx context.Context, tx pgx.Tx, caller signal.Caller, signalID string, e *signal.Event) error {
 	q := db.New(tx)
 	if err := q.LockSignalEvents(ctx, signalID); err != nil {

@@ -93,7 +93,8 @@ func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	return wrap("lock markets for calls", db.New(tx).LockMarketsForCalls(ctx, ids))
 }
 
-// file writes a batch of calls with run and sets the answer of every call.
+// file writes a batch of calls with run and sets the answer of every call. It also notifies the relay and stores when API
+// keys were last used.
 func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Time) (filingRun, error)) error {
 	if err := s.AddTolerance(ctx); err != nil {
 		return err
@@ -240,6 +241,7 @@ func (r *raced) add(f *filing) {
 
 // settleRaced searches an earlier call of the same operator on the same market for each call of r. If there is one, the
 // answer becomes a duplicate of the earlier call, or a replay if both are the same request. Other answers do not change.
+// settleRaced returns an error if a call with verdictRaced has no earlier call.
 func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	if len(r.list) == 0 {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Limits of the queue of calls and of the queue of calls on locked markets.
+// Limits of the two queues of calls, and the timeout of one write. One queue has calls that are not yet tried, the other has
+// calls on locked markets.
 const (
 	maxBatch    = 128
 	queueLength = 4096
@@ -53,7 +54,7 @@ func (f *filing) wanted() bool { return !f.abandoned.Load() }
 // an error, either all calls of the batch are stored or none, and writing the batch again returns the answers.
 type writer func(ctx context.Context, calls []*filing) (answered []*filing, err error)
 
-// newFilings returns the queue of calls. It starts a second concurrent statement when more than maxBatch calls wait.
+// newFilings returns the queue of calls. When more than maxBatch calls wait, the queue starts a second concurrent statement.
 func newFilings(write writer) *batch.Queue[*filing] {
 	return batch.New(batch.Config[*filing]{
 		Size: maxBatch, Bound: queueLength, Flight: writers, Spread: maxBatch + 1, Wanted: (*filing).wanted, Send: write.flush,
@@ -82,9 +83,10 @@ func (s *Store) requeueLocked(f *filing) bool {
 	return false
 }
 
-// flush writes a batch. If the write fails, flush writes the calls one by one, so that an invalid call fails alone. A call
-// that the first attempt stored is then a replay, because its draft id is the same. If the batch timed out, flush does not
-// write it again: the callers receive the error and may file the same drafts again.
+// flush writes a batch. Calls that repeat a draft id are written one by one after the other calls. If the write fails, flush
+// writes all calls one by one, so that an invalid call fails alone. A call that the first attempt stored is then a replay,
+// because its draft id is the same. If the batch timed out, flush does not write it again: the callers receive the error and
+// may file the same drafts again.
 func (w writer) flush(calls []*filing) {
 	rest := split(calls)
 	first := calls[:len(calls)-len(rest)]

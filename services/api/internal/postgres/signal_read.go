@@ -19,8 +19,8 @@ func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error)
 	return recordOf(db.SignalRecord(row)), missing(err, signal.ErrNotFound, "read signal")
 }
 
-// ListSignalFeed returns at most limit calls of one of the three feeds, newest first. A category that is not empty limits
-// the feed signal.Recent to calls on markets of that category; the other feeds ignore it.
+// ListSignalFeed returns at most limit calls of the feed signal.Open, signal.BeatCrowd or signal.Recent, newest first. A
+// category that is not empty limits the feed signal.Recent to calls on markets of that category; the other feeds ignore it.
 func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, category string, limit int, now time.Time) (list []signal.Record, err error) {
 	switch {
 	case feed == signal.Open:
@@ -45,7 +45,7 @@ type place struct {
 	id string
 }
 
-// newestPlace is before every call in such a list, and oldestPlace is after every call.
+// Positions at the ends of a list of calls. newestPlace is before every call, and oldestPlace is after every call.
 var (
 	newestPlace = place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 	oldestPlace = place{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), "00000000-0000-0000-0000-000000000000"}
@@ -97,7 +97,8 @@ func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarket
 }
 
 // GetCrowd returns the crowd of a market, from the stored counters. If operatorID is not empty, the result includes the call
-// of that operator. If the crowd has at least minTopSample calls, the result includes the consensus of top forecasters.
+// of that operator, if there is one. If the crowd has at least minTopSample calls, the result can include the consensus of
+// top forecasters.
 func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (signal.Crowd, error) {
 	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now t
 	return c, nil
 }
 
-// minTopSample is the smallest number of top forecasters on a market for which their consensus is shown.
+// minTopSample is the minimum number of top forecasters on a market for which their consensus is shown.
 const minTopSample = 3
 
 func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) error {
@@ -164,8 +165,8 @@ func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallP
 	return p, nil
 }
 
-// windowEnd returns the position at which a filtered list stops its search, signal.MaxLook calls after from. more reports
-// whether there may be calls after it.
+// windowEnd returns the position at which a filtered list stops its search, signal.MaxLook calls after from. more is then
+// true, because later calls may exist. If fewer calls are left, windowEnd returns oldestPlace and false.
 func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (end place, more bool, err error) {
 	p := db.FindWindowEndParams{BeforeAt: from.at, BeforeID: from.id, Most: signal.MaxLook}
 	var row db.FindWindowEndRow

@@ -83,8 +83,8 @@ func updateStation(ctx context.Context, q *db.Queries, st station.Station, now t
 	}))
 }
 
-// lockStation reads a station and locks it until the end of the transaction. If ownerID is not empty and another operator
-// owns the station, the error is station.ErrOwner. For an act of an administrator, ownerID is empty.
+// lockStation reads a station and locks it until the end of the transaction. Errors: station.ErrNotFound; station.ErrOwner if
+// another operator owns the station. For an act of an administrator, ownerID is empty and any owner is accepted.
 func lockStation(ctx context.Context, q *db.Queries, id, ownerID string) (station.Station, error) {
 	row, err := q.LockStation(ctx, id)
 	st := stationOf(row.Station, row.Handle)

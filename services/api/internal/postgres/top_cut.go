@@ -13,7 +13,8 @@ import (
 // ranked.
 type cut = db.GetTopCutRow
 
-// Times for the cache of the cut. Reading the cut scans every operator, so a slow read delays the next read.
+// Lifetimes and timeouts of the cached cut. A cut is fresh for cutLife, or for cutShare times the duration of its read if
+// that is longer. A read scans every operator, so a slow read delays the next read. A cut is stale for another cutOld.
 const (
 	cutLife  = 5 * time.Second
 	cutShare = 50 // smallest lifetime, in multiples of the duration of the read

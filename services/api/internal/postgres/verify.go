@@ -16,9 +16,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// Verify recomputes the read models of boards and records from calls and results, and returns the differences: first those
-// of Recount, then those of moments, best calls, streaks, tallies, ranked operators and edges. It returns at most 1,000
-// differences of each kind. All reads use one snapshot. Verify changes nothing.
+// Verify recomputes the read models of boards and records from calls and results, and returns the differences. First come the
+// differences that Recount finds, then differences of moments, best calls, streaks, tallies, ranked operators and edges. It
+// returns at most 1,000 differences of each kind. All reads use one snapshot. Verify changes nothing.
 func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	var list []Difference
 	err := inSnapshot(ctx, pool, "verify", func(tx pgx.Tx) error {
@@ -77,7 +77,8 @@ func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
 
 type boardKey struct{ user, lane string }
 
-// verifyEdges recomputes the statistical edge of every board row from the results. It returns at most 1,000 differences.
+// verifyEdges recomputes the statistical edge of every leaderboard row from the results. It skips rows with too many calls
+// for the computation. It returns at most 1,000 differences.
 func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 	samples, err := readSamples(ctx, q)
 	if err != nil {
@@ -137,8 +138,8 @@ func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally
 	return out, nil
 }
 
-// Difference is a stored value that does not equal the recomputed value. Counter names the value, and Of names the object to
-// which it belongs. Kept is the stored value, and Counted is the recomputed value.
+// Difference is a stored value that does not equal the recomputed value. Counter names the kind of value, and Of names the
+// object to which the value belongs.
 type Difference struct {
 	Counter, Of      string
 	Stored, Computed string

@@ -68,8 +68,8 @@ func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hoo
 	return hookOf(row.Webhook), missing(err, webhook.ErrNotFound, "read webhook")
 }
 
-// ChangeWebhook applies the changes in c to a webhook and stores the API key of the request. Errors: not_found, and
-// unauthenticated if the key was revoked in the meantime.
+// ChangeWebhook applies the changes in c to a webhook, and stores the API key of the request as the key of the webhook.
+// Errors: not_found, and unauthenticated if the API key was revoked in the meantime.
 func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (h webhook.Hook, err error) {
 	restart := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -86,7 +86,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 	return h, err
 }
 
-// RenewWebhook stores the secrets of a webhook that renew sets. The webhook is locked while renew runs. Error: not_found.
+// RenewWebhook locks a webhook, calls renew with it, and stores the secrets that renew has set. Error: not_found.
 func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (h webhook.Hook, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		old, err := q.LockWebhook(ctx, db.LockWebhookParams{UserID: ownerID, ID: id})
@@ -142,7 +142,7 @@ func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) 
 	return hookOf(row.Webhook), err == nil, missing(err, nil, "begin delivery")
 }
 
-// CompleteDelivery logs a success and advances the cursor past the delivery.
+// CompleteDelivery logs a successful delivery and advances the cursor of the webhook past the events of the delivery.
 func (s *Store) CompleteDelivery(ctx context.Context, d webhook.Delivery) error {
 	status := int32(d.Status)
 	err := s.q.CompleteDelivery(ctx, db.CompleteDeliveryParams{
@@ -152,8 +152,8 @@ func (s *Store) CompleteDelivery(ctx context.Context, d webhook.Delivery) error 
 	return pg.Fault(wrap("log delivery", err))
 }
 
-// FailDelivery logs a failure. It stores since when deliveries fail, the time of the next attempt, and whether the
-// webhook remains active.
+// FailDelivery logs a failed delivery. It stores since (when the failures began), next (the time of the next attempt), and
+// whether the webhook remains active. reason explains why a webhook is deactivated.
 func (s *Store) FailDelivery(ctx context.Context, d webhook.Delivery, since, next time.Time, active bool, reason string) error {
 	err := s.q.FailDelivery(ctx, db.FailDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
@@ -172,7 +172,7 @@ func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
 	return pg.Fault(wrap("log delivery", err))
 }
 
-// AdvanceWebhooks advances cursors over events that the webhooks do not receive.
+// AdvanceWebhooks stores the cursors of hooks. The webhooks do not receive the events between the old and the new cursor.
 func (s *Store) AdvanceWebhooks(ctx context.Context, hooks []webhook.Hook) error {
 	var p db.SkipWebhookEventsParams
 	for i := range hooks {

@@ -8,14 +8,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Step is a point of a Course: the score of an operator after a group of Calls calls was decided.
+// Step is a point of a ScoreHistory: the score of an operator after a group of Calls calls was decided.
 type Step struct {
 	At           time.Time
 	Score, Calls int64
 }
 
-// ScoreHistory is the history of a score. Before is the score before the first step. It is 0 if Whole is true: then the history
-// includes the oldest call.
+// ScoreHistory is the history of a score. Whole is true if it includes the oldest call. Before is the score before the first
+// step; it is 0 if Whole is true.
 type ScoreHistory struct {
 	Steps  []Step
 	Before int64

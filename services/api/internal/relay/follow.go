@@ -36,8 +36,8 @@ type Follower struct {
 	nextText  time.Time // earliest time of the next check of moderation decisions
 }
 
-// NewFollower returns a Follower that reads from source and c and delivers to fanOut. It uses its own connections to Redis,
-// which Close closes.
+// NewFollower returns a Follower that reads from source and from Redis, and delivers events to fanOut. It uses separate
+// connections to Redis, which Close closes.
 func NewFollower(source feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Follower {
 	return &Follower{source: source, redis: c.Blocking(), broker: fanOut, now: now, log: log, chain: feed.NewChain(source)}
 }
@@ -75,7 +75,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// start delivers the newest events in the database to the broker, as many as it can store, and marks the broker as ready. It
+// start delivers as many of the newest events in the database as the broker can store, and marks the broker as ready. It
 // returns false if the database cannot be read.
 func (f *Follower) start(ctx context.Context) bool {
 	f.forgetModerated(ctx)
@@ -95,8 +95,8 @@ func (f *Follower) start(ctx context.Context) bool {
 }
 
 // forgetModerated clears the memory of the broker after a moderation decision, because events in memory can contain the hidden
-// text. It checks the decisions every textEvery. It clears the memory at two checks, because Redis can still contain events
-// that were read before the decision.
+// text. It checks the decisions every textEvery. It clears the memory at two consecutive checks, because Redis can still
+// contain events that were read before the decision.
 func (f *Follower) forgetModerated(ctx context.Context) {
 	if f.now().Before(f.nextText) {
 		return
@@ -117,9 +117,9 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 	}
 }
 
-// begin returns the event number with which the broker starts: all later events have consecutive numbers and fit into its
-// memory. The feed can contain fewer events than the memory can store. If old partitions were dropped, the first stored numbers
-// may not be consecutive.
+// begin returns the event number for Broker.Start. All later events have consecutive numbers and fit into the memory of the
+// broker. The feed can contain fewer events than the memory can store. If old partitions were dropped, the first stored
+// numbers may not be consecutive.
 func (f *Follower) begin(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()

@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// readersLife is the time after which the reader counts of a process that no longer updates them are ignored.
+// readersLife is the lifetime of the reader counts of a process. If a process does not update its counts within this time,
+// other processes ignore them.
 const readersLife = 3 * viewersEvery
 
 // processes is the Redis key of the sorted set of running processes. For each process, the hash with the key readersOf contains
@@ -67,7 +68,7 @@ func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int,
 	return sums, nil
 }
 
-// others returns the sums over all other processes for every market that has readers there.
+// others returns the number of readers in all other processes, by market.
 func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	sums := make(map[string]int)
 	return sums, t.forEachOther(ctx, func(key string) error {
@@ -93,7 +94,8 @@ func (t *Ticker) countOthers(ctx context.Context, id string) (sum int, err error
 	return sum, err
 }
 
-// forEachOther calls read with the key of the hash of each other process. It stops at the first error.
+// forEachOther calls read for each other process, with the Redis key of the reader counts of that process. It stops at the
+// first error.
 func (t *Ticker) forEachOther(ctx context.Context, read func(key string) error) error {
 	alive, err := t.redis.ZRange(ctx, processes, 0, -1).Result()
 	for _, process := range slices.DeleteFunc(alive, func(p string) bool { return p == t.id }) {

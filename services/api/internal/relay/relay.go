@@ -30,8 +30,8 @@ type Relay struct {
 	Slog  *slog.Logger
 }
 
-// Run works until ctx ends or the database fails. After a failure at any point, Run can be called again in this or another
-// process.
+// Run numbers and publishes events until ctx ends or the database fails. After a failure at any point, Run can be called again
+// in this or another process.
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	wake, listening := make(chan struct{}, 1), make(chan struct{})

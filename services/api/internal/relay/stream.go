@@ -25,7 +25,7 @@ const (
 	addSize = 100
 )
 
-// streamKey is the Redis key of the stream.
+// streamKey is the Redis key of the stream of numbered events.
 var streamKey = redisx.Key("feed")
 
 // addEvents appends messages to the stream. The id of an entry is the event number. Redis rejects an id that is not greater
@@ -58,8 +58,8 @@ func lastEvent(ctx context.Context, c *redisx.Client) (feed.Message, error) {
 	return parseEntry(found[0])
 }
 
-// nextEvents returns the next messages of the stream after an event number, at most pageSize. If there are none, it waits for
-// them. When the time wait has passed, it returns none and no error.
+// nextEvents returns the next messages of the stream after an event number, at most pageSize. If there are none, it waits up
+// to the time wait for them, and then returns nil without an error.
 func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Duration) ([]feed.Message, error) {
 	// If Redis hangs, the blocking read does not end without this timeout.
 	ctx, cancel := context.WithTimeout(ctx, wait+wait/2)

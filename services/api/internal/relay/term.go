@@ -44,9 +44,9 @@ func (t *term) round(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// maintainPartitions creates the partitions of the next days and drops old ones, once a day. An error is logged and does not
-// stop the relay: without a partition for the day, events are stored in the default partition. After an error, it waits one
-// minute.
+// maintainPartitions creates the partitions of the next days and drops old partitions, once a day. An error is logged and does
+// not stop the relay: without a partition for the day, events are stored in the default partition. After an error, it waits
+// one minute.
 func (t *term) maintainPartitions(ctx context.Context) (bool, error) {
 	now := t.Now()
 	day := protocol.Day(now)
@@ -84,8 +84,8 @@ func (t *term) drain(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// publish adds the next page of events to the stream. An error of Redis does not stop the relay: the missing events are added
-// when Redis is available again.
+// publish adds the next page of events to the stream. It returns true if the page was full, because more events may follow. An
+// error of Redis does not stop the relay: the missing events are added when Redis is available again.
 func (t *term) publish(ctx context.Context) (bool, error) {
 	if now := t.Now(); !t.synced || !now.Before(t.syncAt) {
 		if err := t.sync(ctx, now); err != nil || !t.synced {
@@ -141,7 +141,7 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 }
 
 // contains reports whether message m is an event of the feed, whose newest event number is head. It also returns true if the
-// feed stores no event from m on.
+// feed stores neither this event nor a later one.
 func (t *term) contains(ctx context.Context, m feed.Message, head int64) (bool, error) {
 	if m.Seq > head {
 		return false, nil

@@ -67,8 +67,8 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	return watched + others + t.broker.Readers(feed.MarketChannel(marketID))
 }
 
-// AllViewers returns the number of viewers of each market, by market. While Redis is unavailable, the number includes only the
-// readers of this process and the viewers of streams.
+// AllViewers returns the number of viewers by market. While Redis is unavailable, the number includes only the readers of this
+// process and the viewers of streams.
 func (t *Ticker) AllViewers(ctx context.Context) map[protocol.MarketID]int64 {
 	others, err := t.others(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []b
 	t.broker.Publish(feed.Ephemeral{Channel: feed.MarketChannel(marketID), Type: kind, At: at, Data: data})
 }
 
-// priceData returns the data of a price.tick. Market ids contain no characters that JSON escapes.
+// priceData returns the data of a price.tick event. s.Yes must not be nil. Market ids contain no characters that JSON escapes.
 func priceData(s feed.MarketState) []byte {
 	return fmt.Appendf(nil, `{"marketId":"%s","yesBps":%d}`, s.MarketID, *s.Yes)
 }
@@ -170,8 +170,8 @@ func crowdData(s feed.MarketState) []byte {
 	return fmt.Appendf(nil, `{"yesPercent":%s,"totalSignals":%d}`, percent, total)
 }
 
-// PublishViewers counts the viewers of each market that has readers in this process, and publishes counts that have changed. If
-// the counts of other processes or of streams cannot be read, they are taken as 0.
+// PublishViewers counts the viewers of each market that has readers in this process, and publishes counts that have changed.
+// If the counts of other processes or of streams cannot be read, PublishViewers uses 0 for them.
 func (t *Ticker) PublishViewers(ctx context.Context) {
 	own := t.broker.Markets()
 	sums, err := t.count(ctx, own)

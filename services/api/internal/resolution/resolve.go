@@ -42,8 +42,7 @@ type Outcome struct {
 	DisputedAt    *time.Time
 }
 
-// Members returns the members of the outcome with their names in the public API. It is part of the body of the error
-// already_resolved.
+// Members returns the outcome with the member names of the public API. The body of the error already_resolved contains it.
 func (o Outcome) Members() map[string]any {
 	m := map[string]any{
 		"outcome": text(o.Verdict), "resolver": text(o.Resolver), "source": text(o.Source), "proofUrl": text(o.ProofURL),

@@ -30,7 +30,7 @@ const (
 	pollNear = time.Hour
 )
 
-// Reasons why a pass does not resolve a market. They are keys of Report.Skipped.
+// Reasons why a scan does not resolve a market. They are keys of Report.Skipped.
 const (
 	SkipUndecided   = "undecided"   // trading continues and the venue shows no final result
 	SkipProvisional = "provisional" // trading has ended, but the venue shows no final result
@@ -50,7 +50,7 @@ type Report struct {
 	Took     time.Duration
 }
 
-// ScanError is the error of one market in a pass. Code is the code of the error.
+// ScanError identifies a market that a pass could not read or resolve, with the code of the error.
 type ScanError struct {
 	MarketID string
 	Code     string
@@ -113,8 +113,9 @@ func (s *Scanner) Run(ctx context.Context) error {
 	})
 }
 
-// Poll makes one pass over the markets that are due: those not checked for pollEvery if their end is near or has passed, and
-// for pollFar otherwise. Error: db_unavailable.
+// Poll makes one pass over the markets that are due. A market whose end is near or has passed is due pollEvery after its last
+// check, any other market after pollFar. A market is always due when its venue has shown a final result for the grace period.
+// Error: db_unavailable.
 func (s *Scanner) Poll(ctx context.Context) (Report, error) {
 	return s.pass(ctx, func() ([]Pending, error) {
 		now := s.now()

@@ -49,8 +49,8 @@ func NewService(store Store, now func() time.Time) *Service {
 }
 
 // Finalize resolves a native market. An empty Resolver means manual, and an empty Source means native. Errors:
-// invalid_market_id, invalid_verdict, invalid_decided_at, market_not_found, already_resolved (extra outcome), market_disputed,
-// db_unavailable.
+// invalid_market_id, invalid_verdict, invalid_decided_at, market_not_found, already_resolved (with the member outcome),
+// market_disputed, db_unavailable.
 func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
 	id, err := protocol.ParseMarketID(c.MarketID)
 	if err != nil || !id.IsNative() {
@@ -66,13 +66,13 @@ func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
 }
 
 // Force resolves a market of any venue, with the resolver admin. decidedAt is the time at which the outcome became public, or
-// nil. Errors: those of Finalize.
+// nil. Errors: those of Finalize, except invalid_market_id.
 func (s *Service) Force(ctx context.Context, marketID string, verdict protocol.Verdict, decidedAt *time.Time) (Result, error) {
 	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin", DecidedAt: decidedAt})
 }
 
-// Claim resolves a market, which is possible once, and scores the calls on it. Errors: those of Finalize, except
-// invalid_market_id.
+// Claim resolves a market, which is possible only once, and scores the calls on it. In the result, Rest is true if not all
+// calls are scored; the next scan then scores them. Errors: those of Finalize, except invalid_market_id.
 func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	if _, ok := protocol.ParseVerdict(string(c.Verdict)); !ok {
 		return Result{}, ErrVerdict

@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Sentiment counts the calls of a market's crowd by side. The crowd is the set of operators whose calls count towards the
-// crowd figures.
+// Sentiment contains statistics of the calls of a market's crowd, by side. The store decides which operators belong to the
+// crowd.
 type Sentiment struct {
 	Yes, No                     int64
 	WeightYes, WeightNo         float64  // sums of confidences, each 0 to 1; a call without a confidence counts as 0.5
@@ -19,7 +19,7 @@ type Sentiment struct {
 	UpdatedAt                   time.Time
 }
 
-// Gap is an open market whose price may differ from its crowd.
+// Gap is an open market with the numbers of its crowd's calls, which can be compared with the price.
 type Gap struct {
 	ID      protocol.MarketID
 	Yes, No int64 // calls of the crowd, by side

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// class states how well a market matches a query; the smallest value is the best. It is the class of the query's worst
-// matching word.
+// class states how well a market matches a query. A smaller value is a better match. The class of a market is the class of the
+// query word that matches worst.
 type class int
 
 const (
@@ -89,8 +89,8 @@ func label(name string) string { return "'=" + quoted.Replace(strings.ToUpper(na
 // anyOf returns a tsquery term that matches a market with any of the words.
 func anyOf(words []string) string { return "('" + strings.Join(words, "'|'") + "')" }
 
-// match returns the selection of the markets of a class. It returns false if the class has no markets, or if it has the same
-// markets as the next better class.
+// match returns the Match that selects the markets of class c. It returns false if the class has no markets, or if it has the
+// same markets as the next better class.
 func (q *Query) match(c class, words []Word) (Match, bool) {
 	near := q.filters()
 	m := Match{Parts: []string{}, BetterParts: []string{}, Every: len(words) == 0 && len(near) == 1}
@@ -159,7 +159,7 @@ func (w *Word) term(c class) (term, part string, other bool) {
 }
 
 // pairs returns a tsquery that matches every title with at least a fifth of its words in common with words. For at most five
-// words it matches any one word, for more words any pair of words.
+// words it matches any one word, for more words any pair of words. Without words, it matches no title.
 func pairs(words []string) string {
 	var terms []string
 	for i, a := range words {

@@ -77,8 +77,8 @@ func (q *Query) cursor(r rank) string {
 		strconv.FormatFloat(r.Value, 'g', -1, 64)).Encode()
 }
 
-// after returns the position of the last market of the previous page. For the first page it returns a position before all
-// markets.
+// after returns the position of the last market of the previous page. Without a valid cursor of the same sort order, it
+// returns a position before all markets.
 func (q *Query) after() rank {
 	first := rank{class: whole, Found: Found{Value: math.Inf(-1)}}
 	c, ok := protocol.DecodeCursor(q.Cursor, cursorKeys)

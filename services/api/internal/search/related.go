@@ -29,16 +29,16 @@ const (
 // MostRelated is the largest number of related markets in a list.
 const MostRelated = 12
 
-// Related is a market that is related to another market.
+// Related is the id of a related market, with the reason for the relation.
 type Related struct {
 	ID         protocol.MarketID
 	Relation   Relation
 	Similarity float64 // similarity of the titles, 0 to 1, two decimals
 }
 
-// Related returns at most MostRelated markets related to a market: first those of the same event, then those with a similar
-// title, then those of the same lane. Within each group, open markets come first, then greater volumes. Markets of unknown
-// status are omitted. The given market need not be indexed. Error: db_unavailable.
+// Related returns at most MostRelated markets related to a market. Markets of the same event come first, then markets with a
+// similar title, then markets of the same lane. Within each group, open markets come first, then greater volumes. Markets of
+// unknown status are omitted. The given market need not be indexed. Error: db_unavailable.
 func (s *Service) Related(ctx context.Context, d Doc) ([]Related, error) {
 	words, err := s.store.GetTitleWords(ctx, d.Title)
 	if err != nil {
@@ -50,8 +50,9 @@ func (s *Service) Related(ctx context.Context, d Doc) ([]Related, error) {
 	return s.store.ListRelated(ctx, d, words, pairs(words), MostRelated)
 }
 
-// Similarity returns the similarity of two titles, 0 to 1 with two decimals: the number of words that they share, divided by
-// the number of distinct words in both. The words of each title must be distinct.
+// Similarity returns the similarity of two titles, 0 to 1 with two decimals: the number of words that occur in a and b,
+// divided by the number of words that occur in a or b. The words of each title must be distinct. Without a common word, it
+// returns 0.
 func Similarity(a, b []string) float64 {
 	has := make(map[string]bool, len(a))
 	for _, w := range a {

@@ -35,8 +35,7 @@ type Store interface {
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
-// Order is a sort order of markets and the position at which a list in this order continues. After is the last market before
-// it.
+// Order is a sort order of markets. After is the last market of the previous page, in this order.
 type Order struct {
 	Sort   Sort
 	Closed bool
@@ -86,10 +85,10 @@ func NewService(store Store, now func() time.Time) *Service {
 // Close cancels the reads of sentiments in progress and waits for them.
 func (s *Service) Close() { s.sentiments.Close() }
 
-// Find returns the markets whose title or slug contains every word of the query. Markets with the words themselves come
-// first, then those with words that begin with them, then those with words that contain them, then those with words that are
-// one typing error away. Within each of these classes, markets have the sort order of the query. next is the cursor of the
-// next page; it is empty after the last page. Error: db_unavailable.
+// Find returns the markets whose title or slug matches every word of the query. Markets that contain the words themselves come
+// first. Then follow markets with words that begin with the words of the query, with words that contain them, and with words
+// that are one typing error away. Within each of these classes, markets have the sort order of the query. next is the cursor
+// of the next page; it is empty after the last page. Error: db_unavailable.
 func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, next string, err error) {
 	q.Sort = ParseSort(string(q.Sort))
 	if q.Limit < 1 {
@@ -117,7 +116,7 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, n
 	return ids, next, nil
 }
 
-// find returns the positions of the markets of a page, and one more if another page follows.
+// find returns the ranks of the markets on a page, in order, and one more rank if another page follows.
 func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank, err error) {
 	after := q.after()
 	better := Match{Near: Nothing}
@@ -149,7 +148,8 @@ func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank
 	return page, nil
 }
 
-// expand adds to each word of a query the indexed words with which the class c compares it.
+// expand adds to each word of a query the indexed words to which class c compares it: the words that contain it, or the words
+// that are one typing error away. For classes better than inside, it does nothing.
 func (s *Service) expand(ctx context.Context, c class, words []Word) error {
 	if c < inside || len(words) == 0 {
 		return nil

@@ -35,9 +35,9 @@ type LaneStats struct {
 	AvgCLV                        *int // mean closing line value in bps; nil without a closing line
 }
 
-// Repair returns the price to store for a call with a stated price. snap is the YES price of the market, or nil if it has none.
-// If a NO call states a price that is nearer to snap than to 10000 - snap, the price is probably that of YES, and Repair
-// returns 10000 - price. Otherwise it returns price.
+// Repair returns the price to store for a call with a stated price. snap is the YES price of the market, or nil if it has
+// none. If a NO call states a price that is nearer to snap than to 10000 - snap, the caller has probably stated the YES price.
+// Repair then returns 10000 - price. Otherwise it returns price.
 func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
 	if side == protocol.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(protocol.No)) {
 		return protocol.MaxBps - price

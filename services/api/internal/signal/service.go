@@ -15,8 +15,8 @@ import (
 // stores calls.
 type Verdict string
 
-// Verdicts on a call. After file and replay, the caller gets the id of a stored call; the other verdicts reject the call or
-// require a request to its venue.
+// Verdicts on a call. With VerdictFiled and VerdictReplay, the caller gets the id of a stored call. The other verdicts reject
+// the call or require a request to its venue.
 const (
 	VerdictFiled           Verdict = "file"            // the call was stored
 	VerdictReplay          Verdict = "replay"          // the same call was stored earlier
@@ -66,7 +66,7 @@ type Store interface {
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
 
-// Service files calls and returns stored ones. It uses the market service to get quotes for calls.
+// Service files calls and returns stored calls. It uses the market service to get quotes for calls.
 type Service struct {
 	Store
 	markets *market.Service
@@ -83,7 +83,7 @@ func NewService(store Store, markets *market.Service, now func() time.Time) *Ser
 // the reach of a call. If it is 0, or if no function is set, the reach that the client states is stored.
 func (s *Service) SetViewerCounter(counted func(protocol.MarketID) int) { s.counted = counted }
 
-// setReach sets the reach of a draft to the number of viewers of its market, unless that is 0 or unknown.
+// setReach sets the reach of a draft to the number of viewers of its market, unless the number is 0 or unknown.
 func (s *Service) setReach(d *Draft) {
 	if s.counted == nil {
 		return
@@ -94,7 +94,7 @@ func (s *Service) setReach(d *Draft) {
 }
 
 // File files one call. If the market has no fresh quote, it reads one from the venue first. Errors: unauthenticated,
-// market_not_found, market_closed (extra reason, marketId), already_predicted (extra id), price_moved (extra reason, marketId,
+// market_not_found, market_closed (with reason, marketId), already_predicted (with id), price_moved (with reason, marketId,
 // marketYesBps, yesPriceBps, noPriceBps), idempotency_key_reused, invalid_body, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, error) {
 	if err := draft.validate(); err != nil {
@@ -126,7 +126,7 @@ func (f Filing) needsVenue() bool {
 }
 
 // readVenue reads the market of a call from its venue, within the time limit, and sets draft.Venue to the result. If the read
-// of a quote exceeds the limit, it returns nil, and the call is filed without the quote.
+// of a quote fails or exceeds the limit, it returns nil, and the call is filed without the quote.
 func (s *Service) readVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
 	draft.Venue = VenueRequested
 	var err error
@@ -225,8 +225,8 @@ func (f Filing) withPrices(fault *apperr.Fault, draft Draft) error {
 	return fault
 }
 
-// AppendEvent adds an event to a call of the caller, once for each event id. Errors: invalid_type, invalid_payload,
-// unauthenticated, not_found, forbidden, event_limit_reached, idempotency_key_reused, db_unavailable.
+// AppendEvent adds an event to a call that the caller has filed, once for each event id. Errors: invalid_type,
+// invalid_payload, unauthenticated, not_found, forbidden, event_limit_reached, idempotency_key_reused, db_unavailable.
 func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	e, err := s.ownerEvent(eventID, kind, payload)
 	if err != nil {
@@ -239,7 +239,7 @@ func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, even
 	return e, nil
 }
 
-// ownerEvent returns an event of the owner of a call with the current time. Errors: invalid_type, invalid_payload.
+// ownerEvent returns a new event with the actor "owner" and the current time. Errors: invalid_type, invalid_payload.
 func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	switch kind {
 	case "take", "reaffirm", "confidence", "note", "share":
@@ -268,14 +268,14 @@ func validTexts(payload string) bool {
 	return true
 }
 
-// Feed returns up to limit calls of a feed; limit is set to a value from 1 to 50. In the feed Recent, a category selects the
-// calls on its markets. Other feeds ignore it. Error: db_unavailable.
+// Feed returns up to limit calls of a feed. The limit is changed to at least 1 and at most 50. In the feed Recent, a category
+// selects the calls on its markets. Other feeds ignore it. Error: db_unavailable.
 func (s *Service) Feed(ctx context.Context, feed FeedType, category string, limit int) ([]Record, error) {
 	return s.ListSignalFeed(ctx, feed, category, min(max(limit, 1), 50), s.now())
 }
 
-// Crowd returns the crowd of a market. If operatorID is not empty, the result includes the call of that operator. Error:
-// db_unavailable.
+// Crowd returns the numbers of the crowd's calls on a market, by side. If operatorID is not empty, the result includes the
+// call of that operator. Error: db_unavailable.
 func (s *Service) Crowd(ctx context.Context, marketID, operatorID string) (Crowd, error) {
 	return s.GetCrowd(ctx, marketID, operatorID, s.now())
 }

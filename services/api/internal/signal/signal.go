@@ -100,7 +100,7 @@ func (d *Draft) validate() error {
 // a fresh quote, and for a market that no venue has confirmed.
 type VenueState int16
 
-// Values of VenueWord.
+// Values of VenueState.
 const (
 	VenueNotRequested VenueState = iota // no request was made
 	VenueRequested                      // a request was made; its result, if any, is stored
@@ -255,7 +255,8 @@ type Event struct {
 // FeedType is the name of a feed of calls.
 type FeedType string
 
-// Feeds of calls: the newest ones, won ones whose side had a market price below half, and open ones.
+// Feeds of calls. Recent contains the newest calls, BeatCrowd the won calls whose side had a market price below half, and Open
+// the open calls.
 const (
 	Recent    FeedType = "recent"
 	BeatCrowd FeedType = "beat_crowd"

@@ -144,8 +144,8 @@ func (s *Service) List(ctx context.Context, q Query) ([]Station, error) {
 // MaxActive is the maximum number of active stations from which the hub reads data.
 const MaxActive = 200
 
-// Active returns the stations from which the hub reads data, ordered by id: the active ones, except those with the origin of
-// the hub.
+// Active returns the stations from which the hub reads data, ordered by id: all active stations except a station with the
+// origin of the hub. It returns at most MaxActive stations.
 func (s *Service) Active(ctx context.Context) ([]Station, error) {
 	list, err := s.store.ListStations(ctx, Query{Limit: MaxActive})
 	return slices.DeleteFunc(list, func(st Station) bool { return s.notHub(st) != nil }), err

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of the stations of an owner and of the lengths of station fields, and the interval of heartbeats.
+// Limits of stations and of their members, and the interval of heartbeats.
 const (
 	MaxOwned       = 10  // stations per owner
 	MaxIDs         = 30  // station ids per owner, including those of deleted stations
@@ -20,7 +20,8 @@ const (
 	HeartbeatEvery = 60 * time.Second
 )
 
-// Hub is the name of the hub as an origin of data, next to the ids of stations. No station can have this id.
+// Hub identifies the hub as a source of data, where other sources are identified by their station ids. No station can have
+// this id.
 const Hub = "hub"
 
 // Errors of station routes. Clients receive the codes and texts.
@@ -73,7 +74,7 @@ type Station struct {
 	UpdatedAt    time.Time
 }
 
-// Draft is a new station or a change of a station. A nil member does not change.
+// Draft is a new station or a change of a station. In a change, a nil member leaves the value unchanged.
 type Draft struct {
 	ID           string
 	Name         *string

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Answer is a JSON answer of a venue, with its time and its digest.
+// Answer is a JSON response of a venue, with its creation time and its digest.
 type Answer struct {
 	Body []byte
-	// At is the time at which the venue created the answer, by the clock of the venue. It is the header Date minus the
+	// At is the time at which the venue created the response, by the clock of the venue. It is the header Date minus the
 	// header Age (RFC 9111 section 5.1), but not later than the receipt. It is zero if Date is missing or if one of the
 	// headers is invalid.
 	At     time.Time

@@ -27,7 +27,7 @@ const (
 	firstWait = 200 * time.Millisecond
 	maxWait   = 5 * time.Second
 	maxPause  = time.Minute // longest pause after status 429, even if Retry-After is longer
-	maxError  = 512         // bytes of an error answer that are logged
+	maxError  = 512         // bytes of an error response that are logged
 	minWait   = time.Second // a request that its caller cancels earlier is not a failure of the host
 
 	// After breakAfter failures in a row, no request is sent to the host for breakerPause. Then one request tests the host.
@@ -74,16 +74,17 @@ func NewClient(provider protocol.Provider, base string, perSecond float64, meter
 	}, nil
 }
 
-// Now returns the present time of the clock that was given to NewClient.
+// Now returns the current time of the clock that was given to NewClient.
 func (c *Client) Now() time.Time { return c.now() }
 
-// UnknownWord counts a word in a field of an answer, such as a status, that no rule of the adapter handles.
+// UnknownWord counts a word in a field of a response, such as a status, that no rule of the adapter handles.
 func (c *Client) UnknownWord(field, word string) { c.meter.UnknownWord(c.provider, field, word) }
 
 // Dropped counts a record of the venue that the adapter omitted, with the reason as a metric label.
 func (c *Client) Dropped(reason string) { c.meter.Dropped(c.provider, reason) }
 
-// RefusedError is an error answer in which the venue rejects the request itself: a JSON answer with status 400, 404 or 422.
+// RefusedError is an error response in which the venue rejects the request itself: a JSON response with status 400, 404 or
+// 422.
 type RefusedError struct {
 	Status int
 	Text   string
@@ -92,16 +93,16 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Text) }
 
-// Get sends a GET request and returns the JSON body. It makes up to three attempts within ctx, at the rate of the
-// market.Purpose in ctx. The error is *RefusedError if the venue rejected the request, and otherwise market.ErrUnavailable.
-// That error wraps market.ErrBusy if the request limit of this process is reached or if the host answered 429. After 429 the
-// limit is too high, and the answer has no information about the market.
+// Get sends a GET request and returns the JSON body. It makes up to three attempts before ctx ends, and waits for the rate
+// limit of the market.Purpose in ctx. The error is *RefusedError if the venue rejected the request, and otherwise
+// market.ErrUnavailable. That error wraps market.ErrBusy if this process has reached its request limit, or if the host
+// responded with status 429.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	return answer.Body, err
 }
 
-// Read is like Get, but also returns the time and the digest of the answer, which quotes need.
+// Read is like Get, but also returns the time and the digest of the response, which quotes need.
 func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (Answer, error) {
 	wait := firstWait
 	var failed error
@@ -125,7 +126,7 @@ func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (A
 	}
 }
 
-// Post sends JSON in one attempt and reads the JSON answer. Its errors are those of Get.
+// Post sends JSON in one attempt and reads the JSON response. It returns the same errors as Get.
 func (c *Client) Post(ctx context.Context, op, path string, body []byte) (Answer, error) {
 	answer, _, err := c.attempt(ctx, op, http.MethodPost, path, nil, body)
 	return answer, err
@@ -134,7 +135,7 @@ func (c *Client) Post(ctx context.Context, op, path string, body []byte) (Answer
 // repeat states whether a failed request may be repeated and after which delay.
 type repeat struct {
 	allowed bool
-	limited bool // the host answered 429; the limits delay all requests by after
+	limited bool // the host responded with status 429; the limits delay all requests by after
 	after   time.Duration
 }
 
@@ -215,7 +216,7 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, query url
 	return newAnswer(answer, resp.Header, received), repeat{}, nil
 }
 
-// refusal returns the error for an answer with an error status. The error is *RefusedError only for a JSON answer: other
+// refusal returns the error for a response with an error status. The error is *RefusedError only for a JSON response: other
 // content comes from a proxy and has no information about the market.
 func refusal(resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
@@ -231,8 +232,9 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("status %d: %q", resp.StatusCode, text)
 }
 
-// retryAfter returns whether the request that got an error answer may be repeated, and after which delay. It may be repeated
-// after status 429 and from status 500. The header Retry-After contains seconds or a date.
+// retryAfter returns whether a request that got an error response may be repeated, and after which delay. It may be repeated
+// if the status is 429, or 500 or greater. The delay is the value of the header Retry-After, which contains seconds or a
+// date. It is at most maxPause for status 429 and maxWait for others, and 0 without the header.
 func (c *Client) retryAfter(resp *http.Response) repeat {
 	limited := resp.StatusCode == http.StatusTooManyRequests
 	if !limited && resp.StatusCode < http.StatusInternalServerError {

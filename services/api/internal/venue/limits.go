@@ -28,12 +28,12 @@ var shares = [market.Purposes]struct {
 	market.ForFiling:    {0.4, 750 * time.Millisecond},
 }
 
-// Changes of the rate after a host answers 429.
+// Steps and intervals with which the request rate of a host falls after status 429, and rises again.
 const (
 	fallBy    = 2
 	maxFall   = 16               // the rate never falls below a sixteenth of the configured rate
 	fallEvery = time.Second      // shortest time between two decreases, because concurrent requests are refused together
-	riseEvery = 30 * time.Second // the rate rises by one step if the host has not answered 429 for this time
+	riseEvery = 30 * time.Second // the rate rises by one step if the host has not responded with status 429 for this time
 )
 
 // limits is the rate limit for one host. Each purpose has a token bucket, and the rates of all buckets add up to the rate of
@@ -63,7 +63,8 @@ func newLimits(perSecond float64, now func() time.Time) *limits {
 	return t
 }
 
-// slow lowers the rate after the host answered 429, discards unused tokens, and pauses all requests for the given time.
+// slow reacts to status 429 of the host. It pauses all requests for at least the given time. If the rate has not changed
+// within fallEvery, it also lowers the rate and discards unused tokens.
 func (t *limits) slow(pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,9 +110,9 @@ func part(p int, perSecond float64) (rate.Limit, int) {
 	return rate.Limit(rps), max(int(2*rps), 1)
 }
 
-// wait returns nil when a request with the purpose of ctx may be sent. It returns market.Busy after the longest wait of the
-// purpose. It returns market.Busy immediately if the queue is full, or if the queue or the pause of the host would take
-// longer than that.
+// wait waits until a request with the purpose of ctx may be sent. It returns market.Busy() when ctx ends or the longest wait
+// of the purpose has passed. It returns market.Busy() at once if the queue is full, or if the queue or the pause of the host
+// would take longer than that wait. If ctx has already ended, it returns market.ErrUnavailable.
 func (t *limits) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return market.ErrUnavailable.Wrap(err)
@@ -158,9 +159,9 @@ func (t *limits) wait(ctx context.Context) error {
 	return market.Busy()
 }
 
-// grant takes a token for a request of the purpose p and reports whether it got one. It takes the token from the bucket of
-// p. If that is empty and no more urgent request waits, it takes one from a full bucket of a purpose without waiting
-// requests. The caller must hold t.mu.
+// grant takes a token for a request of the purpose p and reports whether it got one. It gets none while the host is paused.
+// It takes the token from the bucket of p. If that bucket is empty and no more urgent request waits, it takes a token from a
+// full bucket of a purpose without waiting requests. The caller must hold t.mu.
 func (t *limits) grant(p market.Purpose) bool {
 	if t.remainingPause() > 0 {
 		return false

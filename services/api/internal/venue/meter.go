@@ -10,7 +10,7 @@ import (
 // maxWords is the largest number of distinct words that are used as label values of the metric venue_unknown_words_total.
 const maxWords = 32
 
-// Meter records metrics about requests to the venues and their answers.
+// Meter records metrics of requests to the venues and of their responses.
 type Meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -42,8 +42,8 @@ func NewMeter(reg prometheus.Registerer) *Meter {
 	return m
 }
 
-// UnknownWord counts a word in a field of an answer that no rule handles. A word that is too long, or beyond maxWords
-// distinct words, is counted as "…".
+// UnknownWord counts a word in a field of a response that no rule handles. A word of more than 40 bytes is counted as "…". So
+// is each new word after the first maxWords.
 func (m *Meter) UnknownWord(provider, field, word string) {
 	m.mu.Lock()
 	key := [3]string{provider, field, word}

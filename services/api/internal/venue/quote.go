@@ -30,13 +30,13 @@ func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote
 	return &market.Quote{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: at.UTC().Truncate(time.Millisecond), Rule: rule}
 }
 
-// Quote returns the quote of an order book that the answer contains, dated a.At. It returns nil in the same cases as
+// Quote returns the quote of an order book that the response contains, dated a.At. It returns nil in the same cases as
 // NewQuote.
 func (a *Answer) Quote(rule string, bid, ask loosejson.Price) *market.Quote {
 	return a.QuoteAt(rule, bid, ask, a.At)
 }
 
-// QuoteAt is like Quote, for an answer that contains the time of the order book.
+// QuoteAt is like Quote, for a response that contains the time of the order book.
 func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
 	q := NewQuote(rule, bid, ask, at)
 	if q != nil {
@@ -45,8 +45,8 @@ func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *m
 	return q
 }
 
-// Ended returns the earliest of the given times that is not after now, in milliseconds. It ignores zero times, and returns
-// nil if no time is left.
+// Ended returns the earliest of the given times that is not after now, truncated to milliseconds. It ignores zero times, and
+// returns nil if no time is left.
 func Ended(now time.Time, times ...time.Time) *time.Time {
 	var first *time.Time
 	for _, t := range times {
@@ -63,10 +63,10 @@ func Ended(now time.Time, times ...time.Time) *time.Time {
 // readers is the largest number of concurrent reads in QuoteOneByOne.
 const readers = 4
 
-// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. If there are at
-// most few ids, it reads the markets one by one, otherwise through the list of open markets. It always reads second quotes
-// one by one, because the list takes too long for them. It omits ids for which own returns false, because they belong to
-// other venues.
+// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. It requests up to
+// few markets one by one. For more markets it reads the list of open markets instead. It always requests second quotes one by
+// one, because reading the list takes too long. It omits ids for which own returns false, because they belong to other
+// venues.
 func QuoteOneByOne(
 	ctx context.Context, v market.Venue, ids []protocol.MarketID, own func(protocol.MarketID) (string, bool), few int,
 ) ([]market.Record, error) {

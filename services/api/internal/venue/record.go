@@ -17,8 +17,8 @@ import (
 
 var errNoList = errors.New("the answer has no list")
 
-// ReadList reads a JSON answer into box. Decoding box must set list to a list in the answer. The error is
-// market.ErrUnavailable if the request fails, or if the answer cannot be decoded or has no such list.
+// ReadList reads a JSON response into box. list must be the address of a member of box that contains the list. The error is
+// market.ErrUnavailable if the request fails, or if the response cannot be decoded or has no such list.
 func ReadList[T any](ctx context.Context, c *Client, op, path string, query url.Values, box any, list **[]T) (Answer, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	if err != nil {
@@ -75,8 +75,8 @@ type Records[T any] struct {
 }
 
 // One decodes the record of the market with the given key. err is the error of the request, or nil. Errors:
-// market.ErrNotFound if there is no such market, or if the record is unusable or of another market; market.ErrUnavailable
-// otherwise.
+// market.ErrNotFound if there is no such market, or if the record is unusable or belongs to another market;
+// market.ErrUnavailable otherwise.
 func (r *Records[T]) One(key string, raw []byte, err error) (o T, _ error) {
 	switch {
 	case Missing(err):
@@ -137,8 +137,8 @@ func (r *Records[T]) All(raw []json.RawMessage) ([]T, error) {
 	return list, nil
 }
 
-// Cursor returns the cursor of a page: its number and the position after which it starts. The page after the first one has
-// the number 1.
+// Cursor returns the cursor of a page. page is the number of the page, which is 1 for the page after the first one. after is
+// the position after which the page starts.
 func Cursor(page int, after string) string { return strconv.Itoa(page) + ":" + after }
 
 // ReadCursor parses a cursor. An empty cursor means page 0, the first page. The number of a page must be below limit, so

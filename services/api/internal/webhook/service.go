@@ -55,7 +55,7 @@ type Draft struct {
 	Since       *int64 // start with the event after this number; nil: with the next new event
 }
 
-// Change is a change of a webhook. A nil member does not change, except Description if Described is true.
+// Change is a change of a webhook. A nil member leaves the value unchanged, except Description if Described is true.
 type Change struct {
 	Active      *bool
 	Channels    []feed.Channel
@@ -85,8 +85,8 @@ func NewService(store Store, send Send, vault *Vault, allowed func(url string) b
 }
 
 // Channels returns the channels with the given names, for a webhook of the operator with this handle. The name me selects the
-// private channel of the operator. Errors: missing_channels without a name, invalid_channels for more than MaxChannels or
-// repeated names, unknown_channel.
+// private channel of the operator. Errors: missing_channels without a name; invalid_channels for more than MaxChannels or
+// repeated names; unknown_channel for an unknown name or a channel without numbered events.
 func Channels(names []string, handle string) ([]feed.Channel, error) {
 	if len(names) == 0 {
 		return nil, ErrNoChannel
@@ -111,8 +111,8 @@ func Channels(names []string, handle string) ([]feed.Channel, error) {
 	return out, nil
 }
 
-// Types returns the event types with the given names. Error: invalid_types for an unknown or repeated name, or a type without
-// numbers.
+// Types returns the event types with the given names. Error: invalid_types for a repeated name, or for a name that is not a
+// type of numbered events.
 func Types(names []string) ([]feed.Type, error) {
 	out := make([]feed.Type, 0, len(names))
 	for _, name := range names {
@@ -128,8 +128,8 @@ func Types(names []string) ([]feed.Type, error) {
 // ErrDescription is returned for a description that is too long.
 var ErrDescription = apperr.New(apperr.Invalid, "invalid_description", "description must be at most 200 characters").With("field", "description")
 
-// Register creates a webhook. The secret is returned only here. Errors: invalid_url, missing_channels, invalid_channels,
-// unknown_channel, invalid_types, invalid_description, future_cursor, limit_reached, unauthenticated.
+// Register creates a webhook. It returns the secret, which later reads do not return. Errors: invalid_url, missing_channels,
+// invalid_channels, unknown_channel, invalid_types, invalid_description, future_cursor, limit_reached, unauthenticated.
 func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secret string, err error) {
 	if !s.allowed(d.URL) {
 		return Hook{}, "", ErrURL
@@ -208,8 +208,8 @@ func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	return s.store.DeleteWebhook(ctx, o.ID, id)
 }
 
-// Renew replaces the secret of a webhook and returns the new one. For one more day, requests are also signed with the replaced
-// secret. The oldest secret that is still valid also signs until its own day ends. If a client loses the response of a renewal
+// Renew replaces the secret of a webhook and returns the new secret. Requests are also signed with the replaced secret for
+// OldSecretFor, and with the oldest secret that is still valid until it expires. If a client loses the response of a renewal
 // and renews again, the secret that it uses is therefore still valid. Error: not_found.
 func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret string, err error) {
 	if !known(id) {

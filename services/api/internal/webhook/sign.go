@@ -95,7 +95,7 @@ func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 	return Sign(now, body, secrets...), nil
 }
 
-// oldSecret is a replaced secret, which still signs until the time until.
+// oldSecret is a replaced secret. Requests are also signed with it until the given time.
 type oldSecret struct {
 	secret string
 	until  time.Time

@@ -123,8 +123,8 @@ var waits = [...]time.Duration{
 	5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 }
 
-// Backoff returns the pause after the failure of the given attempt, counted from 1. Pauses of one hour vary by up to a tenth
-// with chance, a random number from 0 to 1.
+// Backoff returns the pause after the failure of the given attempt, counted from 1. chance is a random number from 0 to 1,
+// which changes a pause of one hour by up to a tenth.
 func Backoff(attempt int, chance float64) time.Duration {
 	if attempt <= len(waits) {
 		return waits[max(attempt, 1)-1]

@@ -24,7 +24,7 @@ const (
 	Other    = "other"
 )
 
-// Method states from which source a classification comes.
+// Method is the source of a classification.
 type Method string
 
 // Values of Method: a tag or a word of the title, the decision of an administrator, or no match. This package never sets
@@ -90,8 +90,9 @@ func ByTags(tags []string) protocol.Lane {
 	return lanes[best].lane
 }
 
-// Category returns the programme category of a lane. For ENTERTAINMENT it is tv if the title or the tags contain a
-// television word, else film. For CULTURE it is fashion if they contain a fashion word, else culture.
+// Category returns the programme category of a lane. For ENTERTAINMENT it is tv if the title or the tags contain a television
+// word, else film. For CULTURE it is fashion if they contain a fashion word, else culture. Every other lane has one fixed
+// category, or Other.
 func Category(lane protocol.Lane, title string, tags []string) string {
 	switch lane {
 	case protocol.LaneEntertainment:
@@ -111,8 +112,8 @@ func Category(lane protocol.Lane, title string, tags []string) string {
 	return Other
 }
 
-// byTitle returns the lane with the greatest sum of keyword weights; of equal sums, the first one in lanes. Without a
-// keyword it returns LaneOther. lead is the difference to the second greatest sum.
+// byTitle returns the lane with the greatest sum of keyword weights; of equal sums, the first one in lanes. lead is the
+// difference to the second greatest sum. If the title contains no keyword, byTitle returns LaneOther and 0.
 func byTitle(title string) (lane protocol.Lane, lead int) {
 	points := make([]int, len(lanes))
 	eachPhrase(title, func(phrase string) {

@@ -7,9 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// entry contains the keywords of one lane as comma-separated lists. tags are tags of venues; the other lists are words of
-// titles. A strong word nearly decides alone, plain words and names add up, and faint words break a tie. A word may belong
-// to several lanes.
+// entry contains the keywords of one lane as comma-separated lists. tags are tags of venues; the other lists contain words of
+// titles. Strong words have the greatest weight, faint words the smallest. A word may belong to several lanes.
 type entry struct {
 	lane                              protocol.Lane
 	tags, strong, plain, names, faint string

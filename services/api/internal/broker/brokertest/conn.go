@@ -9,8 +9,8 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// Conn is a broker.Conn in memory that records what the broker writes. Its peer accepts all bytes or, after Take, only as many
-// as the test allows.
+// Conn is a broker.Conn in memory that records the bytes that the broker writes. Its peer accepts all bytes or, after Take,
+// only as many as the test allows.
 type Conn struct {
 	mu       sync.Mutex
 	changed  *sync.Cond

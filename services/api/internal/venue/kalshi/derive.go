@@ -42,8 +42,8 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rule, bid, ask)
 }
 
-// side returns the price of one side from the first of these members that the record has: the price in dollars, the price in
-// cents, and 1 minus the price of the opposite side.
+// side returns the price of one side. This is the price in dollars, or else the price in cents, or else 1 minus the price of
+// the opposite side. It returns false if the record has none of them.
 func side(dollars, cents, otherDollars, otherCents loosejson.Decimal) (loosejson.Price, bool) {
 	if p, ok := dollarsOrCents(dollars, cents); ok {
 		return p, true
@@ -60,7 +60,8 @@ func dollarsOrCents(dollars, cents loosejson.Decimal) (loosejson.Price, bool) {
 	return p / 100, ok && p != 0
 }
 
-// setStatus sets the status of a market, and its outcome if it has one, from its record.
+// setStatus sets the status of a market, and its outcome if it has one, from its record. A status that is not known gives
+// protocol.MarketUnknown.
 func (a *Adapter) setStatus(m *market.Record, o *object) {
 	switch word := o.Status.Normal(); word {
 	case "initialized":
@@ -88,8 +89,8 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 	}
 }
 
-// settle sets the outcome of a finalized market to its result, or else to the amount that a YES contract paid. If the amount
-// is not readable, the market is closed without an outcome.
+// settle sets the outcome of a finalized market from its result, or else from the amount that a YES contract paid. If the
+// amount is not readable, the market is closed without an outcome. A result that is not known gives the status unknown.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	value, readable := o.Settlement.Price()
 	readable = readable && value >= 0 && value <= loosejson.One

@@ -45,7 +45,7 @@ func (o *eventObject) event() event {
 	return e
 }
 
-// categoryLane maps each category of the venue, in lower case, to its content lane.
+// categoryLane maps the known categories of the venue, in lower case, to content lanes.
 var categoryLane = map[string]protocol.Lane{
 	"politics": protocol.LanePolitics, "elections": protocol.LanePolitics, "world": protocol.LaneWorld, "crypto": protocol.LaneCrypto,
 	"sports": protocol.LaneSport, "entertainment": protocol.LaneEntertainment, "social": protocol.LaneCulture, "mentions": protocol.LaneCulture,
@@ -95,8 +95,8 @@ func (e event) page() string {
 	return "https://kalshi.com/markets/" + url.PathEscape(strings.ToLower(e.series))
 }
 
-// event returns the data of an event, which it requests once and then caches. After a failed request the result has unread
-// set; this is not an error, because a market is usable without this data.
+// event returns the data of an event, which it requests once and then caches. For an invalid ticker the result is empty.
+// After a failed request the result has unread set; this is not an error, because a market is usable without this data.
 func (a *Adapter) event(ctx context.Context, ticker string) event {
 	if !isTicker(ticker) {
 		return event{}
@@ -119,7 +119,7 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	return a.tagged(ctx, e)
 }
 
-// tagged returns e with the tags of its series if they decide the lane.
+// tagged returns e with the tags of its series if they decide the lane. It sets unread if the tags cannot be read.
 func (a *Adapter) tagged(ctx context.Context, e event) event {
 	if strings.EqualFold(e.category, broad) {
 		s, err := a.readSeries(ctx, e.series)
@@ -128,7 +128,8 @@ func (a *Adapter) tagged(ctx context.Context, e event) event {
 	return e
 }
 
-// readSeries returns the data of a series, which it requests once and then caches. It is empty if the series does not exist.
+// readSeries returns the data of a series, which it requests once and then caches. The data is empty if the series does not
+// exist.
 func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error) {
 	if ticker == "" {
 		return series{}, nil

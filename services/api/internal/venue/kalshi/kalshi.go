@@ -45,7 +45,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	var box struct {
 		Market json.RawMessage `json:"market"`
 	}
-	_ = json.Unmarshal(answer.Body, &box) // an invalid answer leaves Market empty, which decode rejects
+	_ = json.Unmarshal(answer.Body, &box) // an invalid response leaves Market empty, which decode rejects
 	o, err := a.read.One(ticker, box.Market, err)
 	if err != nil {
 		return market.Record{}, err
@@ -55,7 +55,8 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return a.complete(ctx, &o, a.event(ctx, string(o.Event)), &answer, requested), nil
 }
 
-// complete returns the market of a record with its quote. For a settled market, URL is the settlement source of its series.
+// complete returns the market of a record with its quote. For a settled market, URL is the settlement source of its series,
+// if that is known.
 func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, requested time.Time) market.Record {
 	m := a.derive(o, e, requested)
 	m.Quote = o.quote(&m, answer)

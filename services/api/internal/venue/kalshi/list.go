@@ -15,10 +15,10 @@ import (
 
 const (
 	// pageSize is the number of events on a page. The venue allows 200, but 200 events with their markets can exceed the
-	// largest answer that the client reads.
+	// largest response that the client reads.
 	pageSize   = 100
 	quoteSize  = 100  // largest number of tickers in one request
-	maxMarkets = 1000 // largest number of markets in one answer
+	maxMarkets = 1000 // largest number of markets in one response
 	maxEvents  = 20   // largest number of events that one Quote requests; ListOpen reads the others
 	maxPages   = 1000 // the list ends here even if the venue never returns a last page
 )

@@ -59,7 +59,7 @@ func isTicker(s string) bool {
 	return err == nil && strings.ToUpper(s) == s
 }
 
-// key returns the ticker of a market id. ok is false if the id cannot be that of a market of Kalshi.
+// key returns the ticker of a market id. ok is false if the id belongs to another venue or the ticker has an invalid form.
 func key(id protocol.MarketID) (ticker string, ok bool) {
 	ticker, ok = venue.NativeKey(protocol.Kalshi, id)
 	return ticker, ok && isTicker(ticker)
@@ -74,8 +74,8 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// question returns the title of a market. If the title does not contain the name of the outcome (yes_sub_title), the name is
-// appended, because the markets of an event can have the same title.
+// question returns the title of a market, or else of its event. If the title does not contain the name of the outcome
+// (yes_sub_title), the name is appended, because the markets of an event can have the same title.
 func (o *object) question(eventTitle string) string {
 	title, sub := loosejson.Plain(string(o.Title), loosejson.MaxTitle), loosejson.Plain(string(o.YesTitle), loosejson.MaxWord)
 	if title == "" {

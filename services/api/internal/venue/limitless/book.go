@@ -21,7 +21,7 @@ const (
 	ruleBook   = "limitless.book"
 )
 
-// book is the YES side of an order book in JSON.
+// book is the JSON order book of the YES token of a market.
 type book struct {
 	Bids  []loosejson.Level `json:"bids"`
 	Asks  []loosejson.Level `json:"asks"`

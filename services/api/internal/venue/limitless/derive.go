@@ -56,8 +56,8 @@ func (a *Adapter) derive(o *object, p parent, requested time.Time) market.Record
 	return m
 }
 
-// question returns the title of a market, preceded by the title of its group, because the title of a market in a group is
-// only a name.
+// question returns the title of a market. If the market belongs to a group, the title of the group is placed before it,
+// because the title of the market is then only a name. The title of the group is not repeated.
 func question(o *object, p parent) string {
 	title := loosejson.Plain(string(o.Title), loosejson.MaxTitle)
 	if p.title == "" || strings.Contains(strings.ToLower(title), strings.ToLower(p.title)) {
@@ -80,7 +80,8 @@ func lane(o *object, words []string) protocol.Lane {
 	return protocol.LaneOther
 }
 
-// setStatus sets the status of a market, and its outcome if it has one, from its record.
+// setStatus sets the status of a market, and its outcome if it has one, from its record. A status or a kind of market that is
+// not known gives protocol.MarketUnknown.
 func (a *Adapter) setStatus(m *market.Record, o *object) {
 	if kind := o.MarketType.Normal(); kind != "" && kind != "single" {
 		a.client.UnknownWord("marketType", kind)
@@ -110,8 +111,8 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 	}
 }
 
-// settle sets the outcome of a market that the venue shows as resolved. Without a winner and without equal payouts, the
-// market is closed and has no outcome.
+// settle sets the outcome of a market that the venue shows as resolved. The market is closed without an outcome if its winner
+// is unknown, or if it has neither a winner nor equal payouts.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	switch o.Winner {
 	case "0":
@@ -144,8 +145,9 @@ func yesBps(o *object) *protocol.Bps {
 	return new(yes.Bps())
 }
 
-// pair parses the prices of YES and NO. Their sum shows whether the scale is 0 to 1 or 0 to 100; the kind of market does
-// not. ok is false if the prices are missing or invalid.
+// pair parses the prices of YES and NO. Prices on the scale of 0 to 100 are converted to 0 to 1. The sum of the prices
+// decides which scale is used, because it does not depend on the kind of market. ok is false if the prices are missing or
+// invalid.
 func pair(list loosejson.List) (yes, no loosejson.Price, ok bool) {
 	if len(list) != 2 {
 		return 0, 0, false

@@ -26,7 +26,8 @@ func New(client *venue.Client) *Adapter {
 	}}
 }
 
-// Get implements market.Venue. The id of a group is not found, because only the members of a group are markets.
+// Get implements market.Venue. For the id of a group it returns market.ErrNotFound, because only the members of a group are
+// markets.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	slug, ok := key(id)
 	if !ok {
@@ -46,9 +47,9 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return m, nil
 }
 
-// Quote implements market.Venue. The venue cannot return several slugs in one request. Quote reads up to 25 markets one by
-// one, and more markets through the list of open markets. Second quotes are always read one by one, because the list takes
-// too long for them.
+// Quote implements market.Venue. The venue cannot return several slugs in one request. Quote therefore requests up to 25
+// markets one by one. For more markets it reads the list of open markets instead. It always requests second quotes one by
+// one, because reading the list takes too long.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, pageSize)
 }

@@ -85,7 +85,7 @@ func isHex(s string, length int) bool {
 	return ok && len(digits) == length && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// key returns the slug of a market id. ok is false if the id cannot be that of a market of Limitless.
+// key returns the slug of a market id. ok is false if the id belongs to another venue or the slug has an invalid form.
 func key(id protocol.MarketID) (slug string, ok bool) {
 	slug, ok = venue.NativeKey(protocol.Limitless, id)
 	return slug, ok && isSlug(slug)

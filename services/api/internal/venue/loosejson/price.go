@@ -12,7 +12,7 @@ import (
 // decimal are discarded, which does not change the result of rounding to basis points.
 type Price int64
 
-// Units of a Price and limits of its text.
+// Units of a Price, and limits of the text that ParsePrice accepts.
 const (
 	One      Price = 1_000_000_000_000
 	perBps         = One / 10_000
@@ -22,8 +22,8 @@ const (
 	maxShift       = 64
 )
 
-// ParsePrice parses decimal text, which may have an exponent. It returns false if the text is invalid or has more than
-// maxWhole digits before the decimal point.
+// ParsePrice parses decimal text, which may have an exponent. It returns false if the text is invalid or longer than maxText
+// bytes, has an exponent outside -maxShift to maxShift, or has more than maxWhole digits before the decimal point.
 func ParsePrice(text string) (Price, bool) {
 	if text == "" || len(text) > maxText {
 		return 0, false
@@ -78,7 +78,7 @@ func (p Price) Near(q, tolerance Price) bool {
 	return d <= tolerance && -d <= tolerance
 }
 
-// Text returns a price that is not negative as decimal text without trailing zeros.
+// Text returns the price as decimal text without trailing zeros. The price must not be negative.
 func (p Price) Text() string {
 	whole, rest := p/One, p%One
 	if rest == 0 {

@@ -94,8 +94,8 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Instant is a time. In JSON it is text in RFC 3339, text with a space and a short offset, or a number of Unix seconds or
-// milliseconds. A zero Instant means that the time is absent or unreadable.
+// Instant is a time. In JSON it is text in RFC 3339, text with a space or a short offset, a date, or a number of Unix seconds
+// or milliseconds. A zero Instant means that the time is absent or unreadable.
 type Instant struct {
 	time.Time
 	DateOnly bool // the text has no time of day

@@ -49,7 +49,7 @@ func (a *Adapter) derive(o *object, d details, known bool, requested time.Time) 
 }
 
 // setStatus sets the status of a market without a result. Its trading ends at its close time; without a close time it does
-// not end.
+// not end. If the close time is not readable, the status is unknown.
 func (a *Adapter) setStatus(m *market.Record, o *object) {
 	at, sign, ok := moment(o.CloseTime)
 	switch {
@@ -97,7 +97,8 @@ func isZero(d loosejson.Decimal) bool {
 	return !strings.ContainsAny(mantissa, "123456789")
 }
 
-// rule is the source name of quotes from this venue: the probability of YES in a market record, and 1 minus it for NO.
+// rule is the source name of quotes from this venue: the probability of YES in a market record, and 1 minus that probability
+// for NO.
 const rule = "manifold.probability"
 
 // quote returns the quote in the record of an open market. It returns nil if the market is not open or has no probability.

@@ -47,7 +47,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return a.market(&o, &answer, requested), nil
 }
 
-// market returns the market of a record with its quote.
+// market converts a market record to a market with its quote.
 func (a *Adapter) market(o *object, answer *venue.Answer, requested time.Time) market.Record {
 	d, known := a.details(o)
 	m := a.derive(o, d, known, requested)
@@ -55,15 +55,15 @@ func (a *Adapter) market(o *object, answer *venue.Answer, requested time.Time) m
 	return m
 }
 
-// Quote implements market.Venue. It reads up to 40 markets one by one, and more markets through the list of open markets.
-// Second quotes are always read one by one, because the list takes too long for them. The venue's batch read of
+// Quote implements market.Venue. It requests up to 40 markets one by one. For more markets it reads the list of open markets
+// instead. It always requests second quotes one by one, because reading the list takes too long. The venue's batch read of
 // probabilities is not used, because it does not contain the status.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, fewReads)
 }
 
-// details returns the details in a record. If the record is a short one from a list, details returns the cached details of
-// the last full record. known is false if there are none.
+// details returns the description and the topics in a record. For a short record from a list, it returns the cached details
+// of the last full record of that market. known is false if there are none.
 func (a *Adapter) details(o *object) (d details, known bool) {
 	d, full := o.details()
 	if !full {

@@ -40,8 +40,8 @@ type object struct {
 
 var errRecord = errors.New("the record has no id of a valid form, no question, kind or state")
 
-// decode parses the record of a market of any kind. It returns errRecord if the id, question, kind or state is missing or
-// invalid.
+// decode parses the record of a market of any kind. It returns errRecord if the id is invalid, or if the question, the kind
+// or isResolved is missing.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -83,8 +83,8 @@ func (a *Adapter) unusable(o *object) string {
 	return ""
 }
 
-// earliest is the first millisecond that JSON and the database can represent, and latest is the first one that they cannot,
-// both in Unix milliseconds.
+// Bounds of the times that JSON and the database can represent, in Unix milliseconds. earliest is the first such time, and
+// latest is the first later time that they cannot represent.
 var (
 	earliest = float64(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	latest   = float64(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
@@ -105,7 +105,7 @@ func moment(d loosejson.Decimal) (at time.Time, sign int, ok bool) {
 	return time.UnixMilli(int64(ms)).UTC(), 0, true
 }
 
-// page returns the public address of the market, or "" if the address in the record is not one of the venue.
+// page returns the public address of the market, or "" if the record contains no address on the venue's website.
 func (o *object) page() string {
 	u, err := url.Parse(string(o.URL))
 	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > loosejson.MaxTitle {
@@ -120,7 +120,7 @@ type details struct {
 	topics      []string
 }
 
-// details returns the details of a full record. ok is false for a short record.
+// details returns the details in a full record. ok is false for a short record.
 func (o *object) details() (d details, ok bool) {
 	if o.Description == nil && o.Topics == nil {
 		return d, false

@@ -51,8 +51,8 @@ func (b *bookRecord) hasWinner() bool {
 	return false
 }
 
-// readRecord returns the order-book record of the market with a condition id. It returns nil without an error if the
-// condition is empty or the service has no such record.
+// readRecord returns the order-book record of the market with a condition id. It returns nil without an error if condition is
+// empty or the service has no such record.
 func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord, error) {
 	if condition == "" {
 		return nil, nil

@@ -16,8 +16,9 @@ import (
 // maxPoints is the largest number of points in one history. The venue returns at most about 4,300.
 const maxPoints = 6000
 
-// period states how the price history of an interval is requested. While the market trades, the request contains the name in
-// interval. After the end of trading, it contains a time window of the length seconds before the end.
+// period defines how the price history of an interval is requested. While the market trades, the request contains the name
+// interval. After the end of trading, it contains the time window that ends then and lasts the given number of seconds. If
+// seconds is 0, the request always contains the name.
 type period struct {
 	interval string
 	fidelity int // minutes between points

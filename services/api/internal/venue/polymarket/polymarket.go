@@ -26,8 +26,9 @@ type Adapter struct {
 	tokens      venue.Cache[string] // first token by market id; a token never changes
 }
 
-// New returns an adapter. gamma is the client of the metadata service, and clob is that of the order-book service. With
-// pastEnd, an open market is provisional after its end date, because the venue accepts orders even when the result is known.
+// New returns an adapter. gamma is the client of the metadata service, and clob is the client of the order-book service. If
+// pastEnd is true, an open market is provisional after its end date, because the venue accepts orders even when the result is
+// known.
 func New(gamma, clob *venue.Client, pastEnd bool) *Adapter {
 	return &Adapter{gamma: gamma, clob: clob, pastEnd: pastEnd, read: venue.Records[object]{
 		Client: gamma, Decode: decode, Key: func(o *object) string { return o.ID }, Unusable: (*object).unusable,
@@ -58,7 +59,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	}
 	d := a.derive(&o, requested)
 	if d.askBook {
-		// Without an answer the market remains provisional and is requested again later.
+		// Without a response the market remains provisional and is requested again later.
 		if record, err := a.readRecord(ctx, d.ConditionID); err == nil {
 			d.resolveByRecord(record, a.gamma.Now())
 		}
@@ -134,8 +135,8 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 	return out, nil
 }
 
-// quotePage reads the metadata of up to 100 markets and returns the markets that are not closed, with the quotes of their
-// order books.
+// quotePage reads the metadata of up to 100 markets and returns the markets that are not closed. Open markets have the quotes
+// of their order books.
 func (a *Adapter) quotePage(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// Source names of quotes from this venue: an order book, and frames of the stream. Prices of the metadata service are never
-// a quote, because that service caches its answers.
+// Source names of quotes from this venue: an order book, and frames of the stream. Prices of the metadata service are never a
+// quote, because that service caches its responses.
 const (
 	ruleBook   = "polymarket.book"
 	ruleStream = "polymarket.stream"
@@ -32,8 +32,8 @@ type orderBook struct {
 	answer    *venue.Answer
 }
 
-// sides returns the bid and the ask of YES. The given bid and ask are those of the first token, which is YES if yes is 0 and
-// NO if yes is 1.
+// sides returns the bid and the ask of YES. The parameters bid and ask are the prices of the first token, which is YES if yes
+// is 0 and NO if yes is 1.
 func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	if yes == 1 {
 		return loosejson.One - ask, loosejson.One - bid
@@ -41,8 +41,8 @@ func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	return bid, ask
 }
 
-// at returns the time of an order book as the time of its answer, because Timestamp is only the time of the last change. The
-// time of the answer is in whole seconds, so a later Timestamp has precedence if it is not after received.
+// at returns the time of an order book. This is the time of the response, because Timestamp is only the time of the last
+// change. The time of the response is in whole seconds, so a later Timestamp has precedence if it is not after received.
 func (b *orderBook) at(received time.Time) time.Time {
 	ms, err := strconv.ParseInt(string(b.Timestamp), 10, 64)
 	if err != nil || b.answer.At.IsZero() {
@@ -119,8 +119,8 @@ func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*or
 	return out
 }
 
-// inBackground starts a read in the background. The returned function waits for its result for at most bookTimeout, and then
-// returns the zero value. The read ends with ctx, which the caller must cancel.
+// inBackground starts a read in the background. The returned function waits for the result. If there is none after
+// bookTimeout, or if ctx ends, it returns the zero value. The read ends with ctx, which the caller must cancel.
 func inBackground[T any](ctx context.Context, read func(context.Context) T) (wait func() T) {
 	done := make(chan T, 1)
 	go func() { done <- read(ctx) }()

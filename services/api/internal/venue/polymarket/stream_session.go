@@ -68,7 +68,8 @@ func (f *feed) session(ctx context.Context) error {
 	return f.listen(ctx, conn, frames)
 }
 
-// listen subscribes to the wanted markets and processes frames until the connection fails or a timeout of timing expires.
+// listen subscribes to the wanted markets and processes frames until the connection fails, a timeout expires, or no market is
+// wanted. It returns the reason.
 func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan []byte) error {
 	has := f.subscribed()
 	b := &orderBooks{feed: f, tops: map[string]top{}}
@@ -155,7 +156,7 @@ func write(ctx context.Context, conn *websocket.Conn, raw []byte) error {
 	return conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// pong is the venue's answer to PING. It is not JSON.
+// pong is the reply of the venue to PING. It is not JSON.
 var pong = []byte("PONG")
 
 // read processes one frame, which contains a message or a list of messages. It reports whether a message was about a

@@ -25,7 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// Noon is the present time in tests that use the sample answers.
+// Noon is the current time in tests that read the sample responses in testdata/samples.
 var Noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 // Now is a clock function that always returns Noon.
@@ -61,14 +61,13 @@ func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Tim
 	return venues
 }
 
-// Host is a test server that answers requests from a table of paths. It answers other paths with 404 and records all
-// requests.
+// Host is a test server with a fixed response for each known path. It answers other paths with 404 and records all requests.
 type Host struct {
 	URL   string
 	Meter *venue.Meter
 
 	t        *testing.T
-	base     string // prefix of all paths in the table and in the result of Paths
+	base     string // prefix of the paths of requests; answers and the result of Paths do not contain it
 	registry *prometheus.Registry
 
 	mu      sync.Mutex
@@ -77,8 +76,8 @@ type Host struct {
 	asked   []string
 }
 
-// NewHost starts a host that stops at the end of the test. base is the prefix of all paths in answers. The map is not
-// copied.
+// NewHost starts a host that stops at the end of the test. base is the path prefix of all requests. answers contains the
+// response bodies by path without base. The map is not copied.
 func NewHost(t *testing.T, base string, answers map[string]string) *Host {
 	t.Helper()
 	if answers == nil {
@@ -116,21 +115,21 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// Set makes the host answer requests for a path with the given body.
+// Set makes the host respond to requests for a path with the given body.
 func (h *Host) Set(path, body string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answers[path] = body
 }
 
-// Unset makes the host answer requests for a path with 404.
+// Unset makes the host respond to requests for a path with 404.
 func (h *Host) Unset(path string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.answers, path)
 }
 
-// Hang makes the host accept requests whose path starts with prefix, without ever answering them.
+// Hang makes the host accept requests whose path starts with prefix, without ever sending a response.
 func (h *Host) Hang(prefix string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -165,8 +164,8 @@ func (h *Host) Counted(name string, words ...string) (total float64) {
 	return total
 }
 
-// Sample returns a sample answer of a venue from venue/PROVIDER/testdata/samples. The path is relative to the directory
-// of the test, which must be services/api/internal/venue or next to it.
+// Sample returns a sample response of a venue from venue/PROVIDER/testdata/samples. The path is relative to the directory of
+// the test, which must be services/api/internal/venue or next to it.
 func Sample(t testing.TB, p protocol.Provider, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "venue", string(p), "testdata", "samples", name))
@@ -176,7 +175,8 @@ func Sample(t testing.TB, p protocol.Provider, name string) string {
 	return string(raw)
 }
 
-// Edit returns answer, an answer of provider p, with changed members in its market record. A nil value deletes a member.
+// Edit returns a copy of answer, a response of provider p, with changed members in its market record. A nil value deletes a
+// member.
 func Edit(t *testing.T, p protocol.Provider, answer string, changes map[string]any) string {
 	t.Helper()
 	var all map[string]any

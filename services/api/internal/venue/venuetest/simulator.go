@@ -22,7 +22,7 @@ type Simulator struct {
 }
 
 // StartSimulator builds the venue simulator and runs it until the test ends. data is a list of directories with recorded
-// answers that the simulator serves, or "".
+// responses that the simulator serves, or "".
 func StartSimulator(t *testing.T, data string) *Simulator {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "venuesim")
@@ -62,7 +62,7 @@ func StartSimulator(t *testing.T, data string) *Simulator {
 	return nil
 }
 
-// Post sends a request to the control route /sim/{path} of the simulator and returns the JSON answer. Any failure ends the
+// Post sends a request to the control route /sim/{path} of the simulator and returns the JSON response. Any failure ends the
 // test.
 func (s *Simulator) Post(path, body string) map[string]any {
 	s.t.Helper()
