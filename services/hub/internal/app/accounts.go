@@ -62,8 +62,8 @@ func (c *AccountConfig) stations() []identityclaim.Station {
 	return []identityclaim.Station{{Name: c.Partner, Profile: c.PartnerProfile}}
 }
 
-// mail returns the client of the mail server that sends the digest. Only the development environment permits a connection without
-// TLS.
+// mail returns the client of the mail server that sends the digest. A connection without TLS is permitted only outside
+// production.
 func (c *AccountConfig) mail(env config.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
 }
@@ -99,8 +99,8 @@ func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a id
 	return w.verifier.Linked(ctx, issuer, subject, token, func(linked oidc.Wallet) bool { return a.Is(linked.Address, linked.Chain) })
 }
 
-// identityOf returns a function that verifies an identity token. The function requires that the token belongs to the issuer and
-// subject of login. It returns the identity with the verified username and name.
+// identityOf returns a function that verifies an identity token and returns the identity with the verified username and name.
+// The function returns an error if the token does not belong to login, the identity of the sign-in.
 func identityOf(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
 	return func(ctx context.Context, login operator.Identity, token string) (operator.Identity, error) {
 		verified, err := verifier.VerifyIdentity(ctx, login.Issuer, login.Subject, token)

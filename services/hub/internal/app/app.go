@@ -348,7 +348,7 @@ func (a *App) Up() <-chan struct{} { return a.up }
 // HTTPAddr returns the address of the public HTTP server.
 func (a *App) HTTPAddr() string { return a.http.Addr() }
 
-// MetricsAddr returns the address of the internal HTTP server for metrics and health; empty without METRICS_ADDR.
+// MetricsAddr returns the address of the internal HTTP server for metrics and health. It is empty without METRICS_ADDR.
 func (a *App) MetricsAddr() string {
 	if a.internal == nil {
 		return ""

@@ -178,8 +178,9 @@ func isWord(s string) bool {
 	return s != "" && len(s) <= 32
 }
 
-// base returns the public address without a slash at the end.
+// base returns the public URL of the hub without a slash at the end.
 func (c *Config) base() string { return strings.TrimSuffix(c.HubURL, "/") }
 
-// origin returns the public address in the form of the Origin header, without a default port.
+// origin returns the public URL of the hub in the form of the Origin header: scheme, host, and the port unless it is the
+// default port.
 func (c *Config) origin() string { return federation.OriginOf(c.base()) }

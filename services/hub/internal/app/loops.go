@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
-// sweepGrants deletes expired grants and sessions once a minute. It returns on the first error, so that another hub can take over
-// the loop.
+// sweepGrants deletes expired consent requests, authorization codes, tokens and sessions once a minute. It returns on the
+// first error, so that another hub can take over the loop.
 func (a *App) sweepGrants(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
 		grants, err := a.grants.Sweep(ctx)
@@ -25,7 +25,7 @@ func (a *App) sweepGrants(ctx context.Context) error {
 	})
 }
 
-// sweepMessages completes messages, attestations and key revocations that a crash has interrupted, every 30 seconds. If one of
+// sweepMessages completes, every 30 seconds, messages, attestations and key revocations that a crash interrupted. If one of
 // these steps fails, the next round repeats it.
 func (a *App) sweepMessages(ctx context.Context) error {
 	sweeps := map[string]func(context.Context) (int, error){
@@ -55,8 +55,8 @@ func (a *App) readPartners(ctx context.Context) error {
 	})
 }
 
-// watchAir ends live sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It continues
-// after an error and logs only the first of consecutive errors.
+// watchAir checks once a second for live sessions without heartbeats and ends them. It counts viewers every
+// livestream.SampleEvery. It continues after an error and logs only the first of consecutive errors.
 func (a *App) watchAir(ctx context.Context) error {
 	const pause = time.Second
 	sampler := livestream.NewSampler(a.onair, a.api.FeedWrites)

@@ -23,8 +23,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// issuer returns the issuer identifier of the tokens of the hub. A token that was requested without a resource parameter is valid
-// for this identifier as resource.
+// issuer returns the issuer identifier in the hub's tokens. It is also the resource of a token that was requested without a
+// resource parameter.
 func (c *Config) issuer() string { return c.base() + "/api/protocol/v1" }
 
 // newGrants builds a.grants, the authorization server for apps.
@@ -68,7 +68,7 @@ func (a *App) newMessages() error {
 	return nil
 }
 
-// messageLimit returns the rate limit of messages for each signing key. All hubs share it.
+// messageLimit returns the limit of signed messages per minute for each signing key. All hubs share it.
 func (a *App) messageLimit() *ratelimit.Limiter {
 	fallbacks := a.metrics.Counter("message_limiter_fallback_total", "Message limit checks without Redis.")
 	return ratelimit.New(a.redis, ratelimit.Config{
@@ -77,7 +77,8 @@ func (a *App) messageLimit() *ratelimit.Limiter {
 	})
 }
 
-// viewers returns the limit by which a clip counts at most one view for each IP address and hour. All hubs share it.
+// viewers returns the limiter of clip views. It counts at most one view of a clip for each IP address and hour. All hubs
+// share it.
 func (a *App) viewers() *ratelimit.Limiter {
 	return ratelimit.New(a.redis, ratelimit.Config{
 		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.onFallback("tape-view"),
@@ -101,8 +102,8 @@ func (a *App) newNetwork() {
 	}
 }
 
-// errClockUnavailable is the error of a request to the clock while the clock is unavailable. Clients never receive it: the hub
-// then answers that no broadcast runs.
+// errClockUnavailable is the error of a request to the clock while the clock is unavailable. Clients never receive it: the
+// hub then responds that no broadcast runs.
 var errClockUnavailable = apperr.New(apperr.Unavailable, "clock_unavailable", "")
 
 // logins verifies identity tokens with the configured identity providers. It implements caller.Logins.
@@ -134,8 +135,8 @@ func once(test func(context.Context) error) func(context.Context) error {
 
 var errNotServing = errors.New("the service does not serve requests yet")
 
-// serving returns a check that calls the gRPC health service over conn, with a timeout of one second. Its error is errNotServing
-// if the service reports another state than SERVING.
+// serving returns a check that calls the gRPC health service over conn, with a timeout of one second. Its error is
+// errNotServing if the service reports a state other than SERVING.
 func serving(conn grpc.ClientConnInterface) func(context.Context) error {
 	client := healthpb.NewHealthClient(conn)
 	return func(ctx context.Context) error {

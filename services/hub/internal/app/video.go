@@ -109,7 +109,7 @@ func (a *App) videoBase() string {
 	return ""
 }
 
-// provider returns the client of the configured video provider; ingest.None for INGEST_PROVIDER=none.
+// provider returns the client of the configured video provider. For INGEST_PROVIDER=none it returns ingest.None.
 func (a *App) provider() ingest.Provider {
 	c := a.cfg.Video
 	origin := ingest.Origin{Base: a.videoBase}
@@ -130,7 +130,7 @@ func (a *App) provider() ingest.Provider {
 	return ingest.None{}
 }
 
-// provisioner returns the service that provisions streams; nil if the installation cannot provision streams.
+// provisioner returns the service that provisions streams. It returns nil if this installation cannot provision streams.
 func (a *App) provisioner() *ingest.Service {
 	if c := &a.cfg.Video; c.Provider == "none" || !c.own() && (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) {
 		return nil
@@ -175,7 +175,7 @@ const videoStopTimeout = 2 * time.Second
 // standbyInterval is the time between two attempts of a standby hub to become the origin.
 const standbyInterval = 500 * time.Millisecond
 
-// videoParts lists the parts of the process that store video and cut clips. The list is empty if this hub has no origin.
+// videoParts returns the parts of the process that store video and cut clips. It returns nil if this hub has no origin.
 func (a *App) videoParts() []run.Part {
 	if a.origin == nil {
 		return nil
@@ -241,7 +241,7 @@ func (a *App) runOrigin(ctx context.Context) error {
 
 var errVideoServerEnded = errors.New("the video server stopped unexpectedly")
 
-// OriginAddr returns the address of the video server; empty while this hub is not the origin.
+// OriginAddr returns the address of the video server. It is empty while this hub is not the origin.
 func (a *App) OriginAddr() string {
 	if at := a.videoAddr.Load(); at != nil {
 		return *at

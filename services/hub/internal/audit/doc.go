@@ -1,2 +1,3 @@
-// Package audit defines the audit log of actions of administrators and of the scheduler. Entries are only added, never changed.
+// Package audit defines the audit log, which records the actions of administrators and the scheduler. Entries are only added,
+// never changed.
 package audit

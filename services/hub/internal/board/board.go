@@ -19,7 +19,7 @@ const (
 	ByEdge  = "edge"
 )
 
-// Default and maximum number of leaderboard entries in one answer.
+// Default and maximum number of leaderboard entries in one response.
 const (
 	Default = 50
 	Max     = 100

@@ -146,8 +146,8 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Even
 // ofStreamer reports whether an item shows video of an operator: a live session or a clip.
 func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
 
-// aired returns the operators of live and clip items whose video is public. These operators are approved and neither suspended
-// nor hidden.
+// aired returns the set of operators of live and clip items whose video is public. These operators are approved and neither
+// suspended nor hidden.
 func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {

@@ -38,10 +38,10 @@ type Service struct {
 	Deps
 }
 
-// New builds a Service with its dependencies.
+// New returns a Service with the dependencies d.
 func New(d Deps) *Service { return &Service{d} }
 
-// programme returns the default programme; nil without a clock. Error: the error of the clock.
+// programme returns the default programme, or nil if the hub has no clock service. It returns the error of the clock service.
 func (s *Service) programme(ctx context.Context) (*programv1.Program, error) {
 	if s.Programs == nil {
 		return nil, nil

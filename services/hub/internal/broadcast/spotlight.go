@@ -25,12 +25,12 @@ const (
 	finalStretch = time.Hour
 )
 
-// Reason is the reason for which an item is in the spotlight.
+// Reason states why an item is in the spotlight.
 type Reason string
 
 // Reasons for the spotlight, highest priority first.
 const (
-	LiveOperator Reason = "live_operator" // a live operator who shows a call on the stream
+	LiveOperator Reason = "live_operator" // a live operator who shows a market on the stream
 	Takes        Reason = "takes"         // the market with the most takes within a day
 	WireMove     Reason = "wire_move"     // the market with the largest price move within an hour
 	FinalStretch Reason = "final_stretch" // the current segment, if its market ends within an hour
@@ -72,9 +72,9 @@ type Shown struct {
 	Failed    error      // errors of sources that could not be read; nil: all were read
 }
 
-// Spotlight returns the current spotlight. The first hub that finds it expired chooses a new one for all hubs. The spotlight of a
-// live operator expires early when the session ends. Error: db_unavailable. If there is no candidate, it also returns the errors
-// of the sources.
+// Spotlight returns the current spotlight. If it has expired, the first hub that reads it chooses a new one for all hubs. The
+// spotlight of a live operator expires early when the session ends. Error: db_unavailable. If there is no candidate, it also
+// returns the errors of the sources.
 func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 	stored, err := s.Store.Spotlight(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 	return Shown{Spotlight: &stored.Spotlight, Failed: failed}, nil
 }
 
-// shows lists the approved operators who are live and show a call on their stream.
+// shows returns the live shows of approved operators who show a market on their stream.
 func (s *Service) shows(ctx context.Context) ([]livestream.Show, error) {
 	list, err := s.Live(ctx)
 	return slices.DeleteFunc(list, func(o livestream.Show) bool { return o.Signal == nil || !o.Approved }), err
@@ -149,7 +149,8 @@ func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.
 	return best, errors.Join(failed...)
 }
 
-// live returns the show with the most viewers, and of equal ones the show that started first. It returns nil without shows.
+// live returns a spotlight for the show with the most viewers; of equal shows, for the one that started first. It returns nil
+// without shows.
 func live(shows []livestream.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil
@@ -163,7 +164,8 @@ func live(shows []livestream.Show) *Spotlight {
 	}
 }
 
-// moved returns the first of the moves if it is at least bigMove, else nil. The ledger lists the largest move first.
+// moved returns a spotlight for the first of the moves if it is at least bigMove, else nil. The ledger lists the largest move
+// first.
 func moved(moves []*wirev1.Move) *Spotlight {
 	if len(moves) == 0 || !isBig(moves[0]) {
 		return nil
@@ -181,8 +183,8 @@ func isBig(m *wirev1.Move) bool {
 	return d >= bigMove || d <= -bigMove
 }
 
-// onAir returns the current segment whose market ends first within finalStretch. If there is none, it returns the current segment
-// of the first lane that has one; nil without a current segment.
+// onAir returns a spotlight for the current segment whose market ends first, if it ends within finalStretch. Otherwise the
+// spotlight is for the current segment of the first lane that has one. It returns nil without a current segment.
 func onAir(p *programv1.Program, now time.Time) *Spotlight {
 	var first, last *programv1.Segment
 	for _, lane := range p.GetLanes() {

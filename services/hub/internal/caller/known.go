@@ -48,9 +48,9 @@ func (g *generations[K, V]) drop(key K) {
 	delete(g.old, key)
 }
 
-// keyCache caches the ledger's results for operator keys. Requests with a key that existed are counted before the call to the
-// ledger. Requests with a refused key are refused for one minute without a call. No entry admits a key. The permissions of a key
-// never change; they are cached to refuse a restricted key early.
+// keyCache caches the ledger's results for operator keys. A request with a key that the ledger has accepted before is counted
+// before the call to the ledger. A refused key is refused for one minute without a call. No entry admits a key. The
+// permissions of a key never change; they are cached to refuse a restricted key early.
 type keyCache struct {
 	existed *generations[KeyHash, Granted]
 	refused *generations[KeyHash, time.Time]

@@ -26,7 +26,7 @@ const (
 	window = time.Minute
 )
 
-// maxRefusals is the number of callers over their limit whose refusal is cached, in each of two generations.
+// maxRefusals is the maximum number of callers in each of the two maps of cached refusals.
 const maxRefusals = 1 << 14
 
 // RateLimitState is the state of a caller's rate limit after a request.
@@ -53,8 +53,8 @@ func (c Counters) limit(name string, n int) *ratelimit.Limiter {
 	})
 }
 
-// Limits counts requests by kind of credential and by caller, over all hubs. It caches until when a caller is over its limit and
-// refuses requests until then without Redis.
+// Limits counts requests by kind of credential and by caller, over all hubs. When a caller exceeds its limit, Limits caches
+// the end of the refusal. Until then, it refuses requests of this caller without Redis.
 type Limits struct {
 	by       map[Kind]*ratelimit.Limiter
 	now      func() time.Time
@@ -83,7 +83,8 @@ func NewLimits(c Counters) *Limits {
 	}}
 }
 
-// Count counts a request and returns the state of the limit.
+// Count counts a request of the caller id with a credential of this kind, and returns the state of the limit. If the caller is
+// over its limit, the state is not Allowed.
 func (l *Limits) Count(ctx context.Context, kind Kind, id string) RateLimitState {
 	key := owner{kind, id}
 	if st, refused := l.refused(key); refused {

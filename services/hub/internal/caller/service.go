@@ -190,9 +190,9 @@ func (s *Service) Confirm(ctx context.Context, c Caller) error {
 	return err
 }
 
-// key authenticates an operator key. A key that existed before is counted first and then verified, within the write
-// itself if InCall. An unknown key is looked up first, so that random keys use no memory in Redis. In both cases the
-// count precedes the write.
+// key authenticates an operator key. If the ledger has accepted the key before, the request is counted first, and then the key
+// is verified. With r.InCall, the later write verifies the key. An unknown key is looked up before the request is counted, so
+// that random keys use no memory in Redis.
 func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *RateLimitState, error) {
 	if s.keys.isRefused(hash, s.Now()) {
 		return Caller{}, nil, ErrUnauthenticated
@@ -242,8 +242,9 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	return owned, err
 }
 
-// session authenticates the session cookies: signature and age first, then the stored session, then the session version
-// of the ledger. On a public route an invalid session, or one that cannot be checked now, counts as anonymous.
+// session authenticates the session cookies. It checks the signature and the age, then the stored session, then the session
+// version of the ledger. On a public route, an invalid session, or one that cannot be checked now, counts as anonymous. A
+// request that can change state is forbidden if it comes from another origin.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
 	signed, ok := s.Sessions.Read(r.UID, r.Sig)
 	if !ok {
@@ -279,8 +280,8 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitSta
 	return Caller{SessionErr: err}, standing, nil
 }
 
-// login authenticates a token of an identity provider. The token is verified first, so that only existing subjects are
-// counted.
+// login authenticates a token of an identity provider. The token is verified first, so that only requests of existing subjects
+// are counted.
 func (s *Service) login(ctx context.Context, raw string) (Caller, *RateLimitState, error) {
 	who, err := s.Logins.Verify(ctx, raw)
 	if err != nil {
@@ -290,8 +291,8 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *RateLimitStat
 	return Caller{Kind: Login, Identity: who}, standing, err
 }
 
-// token authenticates an app token. The token is verified first, so that random tokens are not counted, and counted
-// against its grant.
+// token authenticates an app token and counts the request against the grant of the token. The token is verified first, so that
+// random tokens are not counted.
 func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *RateLimitState, error) {
 	d, err := s.Tokens(ctx, raw, resource)
 	if err != nil {
@@ -301,18 +302,19 @@ func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Rat
 	return Caller{Kind: Token, Delegate: d}, standing, err
 }
 
-// CountClient counts a request of an app and IP address before the app is authenticated. Error: rate_limited.
+// CountClient counts a request against the limit of an app and an IP address, before the app is authenticated. Error:
+// rate_limited.
 func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*RateLimitState, error) {
 	return s.count(ctx, Client, hashed(clientID+"|"+ip))
 }
 
-// CountConsent counts a request of the consent page by its session. Error: rate_limited.
+// CountConsent counts a request of the consent page against the limit of its session. Error: rate_limited.
 func (s *Service) CountConsent(ctx context.Context, session string) (*RateLimitState, error) {
 	return s.count(ctx, Consent, hashed(session))
 }
 
-// secret checks the admin secret or the cron secret. It returns ErrForbidden for a wrong secret, and for a route whose secret is
-// not configured. It returns ErrLimited after too many wrong secrets from one IP address.
+// secret checks the admin secret or the cron secret. Errors: ErrForbidden for a wrong secret, and for a route whose secret is
+// not configured; ErrUnauthenticated without a secret; ErrLimited after too many wrong secrets from one IP address.
 func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	kind, given, want := Admin, r.AdminSecret, s.Admin
 	if !r.Accept.Has(AcceptAdmin) || len(given) == 0 && r.Accept.Has(AcceptCron) {

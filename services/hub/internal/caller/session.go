@@ -84,7 +84,8 @@ func (s *Sessions) Read(uid, sig string) (Signed, bool) {
 	return Signed{Operator: operator.ID(id), IssuedAt: at, Version: version}, true
 }
 
-// signed compares with every secret, also after a match, so that the duration does not reveal which one matched.
+// signed reports whether mac is the signature of uid with one of the secrets. It compares with every secret, also after a
+// match, so that the duration does not reveal which one matched.
 func (s *Sessions) signed(uid string, mac []byte) bool {
 	ok := false
 	for _, secret := range s.secrets {

@@ -111,8 +111,8 @@ func (s *Sessions) End(ctx context.Context, signed Signed) error {
 	return nil
 }
 
-// EndAll ends all stored sessions of an operator. The caller must first raise the session version in the ledger, because hubs
-// compare it with every request and can have sessions cached. Error: db_unavailable.
+// EndAll ends all stored sessions of an operator. The caller must first raise the session version in the ledger. Hubs check
+// this version for every request, but they can have stored sessions cached. Error: db_unavailable.
 func (s *Sessions) EndAll(ctx context.Context, id operator.ID) error {
 	return s.store.EndSessions(ctx, id, s.now())
 }

@@ -9,9 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Clean returns s as one line. It removes invalid UTF-8, private-use characters and format characters, among them those that
-// change the text direction. White space and control characters become single spaces, and letters are composed with their accents
-// (NFC). It keeps the zero-width joiner and non-joiner, which some scripts and emoji need. A text of only these two becomes
+// Clean returns s as one line. It removes invalid UTF-8, private-use characters and format characters, including the characters
+// that change the text direction. White space and control characters become single spaces, and letters are composed with their
+// accents (NFC).
+//
+// Clean keeps the zero-width joiner and non-joiner, which some scripts and emoji need. A text of only spaces and joiners becomes
 // empty.
 func Clean(s string) string {
 	s = strings.Map(func(r rune) rune {

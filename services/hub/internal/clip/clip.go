@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Length of a clip and limits of clip requests. Cooldown and PerDay apply to the creator and, separately, to the stream.
+// Length of a clip and limits of clip requests. Cooldown and PerDay apply to the creator and, separately, to the stream. MaxTitle
+// is in characters.
 const (
 	Length   = 30 * time.Second
 	Cooldown = 120 * time.Second
@@ -28,7 +29,7 @@ var (
 		"marketId is required: the operator shows no market").With("field", "marketId")
 )
 
-// Request is a request for a clip.
+// Request has the parameters of a new clip.
 type Request struct {
 	By       operator.Operator
 	Handle   protocol.Handle   // owner of the stream
@@ -69,7 +70,7 @@ type Video struct {
 	Length    time.Duration
 }
 
-// ErrNoVideo is the error of Maker.Cut when there is no video of the requested time. It is final.
+// ErrNoVideo is the error of Maker.Cut if there is no stored video of the clip. Another attempt would fail too.
 var ErrNoVideo = errors.New("there is no video of that moment")
 
 // Store stores clips. Error of all methods: db_unavailable.

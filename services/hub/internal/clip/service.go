@@ -33,12 +33,12 @@ type Deps struct {
 	Failed func(id string, err error)
 }
 
-// NewService builds a Service.
+// NewService returns a Service. Clips are cut only while Run is running.
 func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{}, 1)} }
 
-// Make stores a request for a clip of the last 30 seconds. The clip is cut after the answer. Errors: not_found for an
-// unknown operator, ErrNotLive, ErrNoMarket, market_not_found, ErrCooldown and ErrDaily with limit and retryAfterMs,
-// and those of the dependencies.
+// Make stores a request for a clip of the last 30 seconds and returns the unfinished clip. The clip is cut later in the
+// background. Errors: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found, ErrCooldown and ErrDaily with
+// limit and retryAfterMs, and the errors of the dependencies.
 func (s *Service) Make(ctx context.Context, a Request) (stream.Clip, error) {
 	op, err := s.d.Directory.ByHandle(ctx, a.Handle)
 	if err != nil {
@@ -92,7 +92,7 @@ func refusal(v Verdict) error {
 	return apperr.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
 }
 
-// Intervals and limits of the processing of clip requests.
+// Intervals and limits for processing clip requests.
 const (
 	lookEvery = time.Second      // interval of looking for clips of other hubs and for retries
 	lease     = 30 * time.Second // time limit of an attempt; after it, another attempt can start
@@ -141,7 +141,7 @@ func (s *Service) trim(ctx context.Context) {
 	}
 }
 
-// Work processes all waiting clips and returns the number of processed ones. It stops at the first error of the store.
+// Work processes all waiting clips and returns the number of processed clips. It stops at the first error of the store.
 func (s *Service) Work(ctx context.Context) (int, error) {
 	for n := 0; ; n++ {
 		now := s.d.Now()

@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// broadcast stores an announced broadcast. Its id is derived from the message, so repeated attempts store it once.
+// broadcast stores an announced broadcast and returns its id. The id is derived from the message, so repeated attempts store the
+// broadcast once.
 func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Broadcast) (message.Result, error) {
 	b := livestream.Broadcast{ID: broadcastID(a), Owner: a.DenpaID, Title: p.Title, CreatedAt: a.ReceivedAt}
 	if p.MarketID != nil {
@@ -40,7 +41,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Br
 var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
 	Say("url must be on a video host that this service permits")
 
-// goLive opens a live session for a broadcast that the sender has announced.
+// goLive opens a live session for a broadcast that the sender has announced, and returns the id of the session.
 func (e *Effects) goLive(ctx context.Context, a message.Action, p *message.GoLive) (message.Result, error) {
 	if !stream.Playable(p.URL, e.Videos) {
 		return nil, errVideo

@@ -30,7 +30,8 @@ type Effects struct {
 	Videos []string // permitted hosts of a stream URL; empty: any host
 }
 
-// Apply applies the payload of a message; see message.Config.
+// Apply applies the payload of a signed message. It returns the result of the message, such as the id of the filed call; nil if
+// the type of the message has no result.
 func (e *Effects) Apply(ctx context.Context, a message.Action) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
@@ -70,7 +71,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Action) (message.Result, 
 	return nil, nil
 }
 
-// call files the call of a signed message.
+// call files the call of a signed message and returns its id. It also succeeds if an earlier attempt has filed the call.
 func (e *Effects) call(ctx context.Context, a message.Action, c *message.Call) (message.Result, error) {
 	id := signalID(a)
 	draft, err := draftOf(ctx, e.Ledger, c)

@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Credentials with which a call was filed, as attestations name them.
+// Names of credentials in attestations. An attestation of a call names the credential with which the call was filed.
 const (
 	ByToken = "app_token"
 	ByKey   = "operator_key"
@@ -69,7 +69,7 @@ type Caller struct {
 	Credential string // ByToken or ByKey
 }
 
-// Request is a request to file a call.
+// Request describes a call to file, and the conditions for filing it.
 type Request struct {
 	Type            message.Type // signal.create or prediction.create
 	Payload         []byte       // canonical payload of Type
@@ -103,7 +103,7 @@ type dueCall struct {
 const callSubject = "call:"
 
 // File files a call and attests it. After db_unavailable or signal_service_unavailable, the call may have been stored: a retry
-// then returns already_predicted, and Sweep attests the call. Errors: invalid_request, and those of signal.Service.
+// then returns already_predicted, and Sweep attests the call. Errors: invalid_request, and the errors of signal.Service.
 func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error) {
 	p, err := message.ReadPayload(r.Type, r.Payload, false)
 	if err != nil {
@@ -193,8 +193,8 @@ func (s *Service) ExpectOutcome(ctx context.Context, id protocol.MarketID, reaso
 	return s.note(ctx, outcomeSubject+string(id), dueOutcome{MarketID: id, Reason: reason})
 }
 
-// AttestOutcome attests the outcome of a market in the name of the hub. For a market without an outcome, it attests nothing. In
-// both cases it deletes the due entry.
+// AttestOutcome attests the outcome of a market in the name of the hub, and deletes the due entry. If the market has no outcome,
+// it only deletes the entry.
 func (s *Service) AttestOutcome(ctx context.Context, id protocol.MarketID, reason string) error {
 	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	if err != nil {
@@ -231,8 +231,8 @@ func idOf(text string) string {
 	return id.String()
 }
 
-// Sweep makes the due attestations that remain after a crash or an outage, and returns the number of completed ones. A failing
-// attestation does not delay others; Sweep returns the last error. Concurrent calls are safe.
+// Sweep makes the due attestations that remain after a crash or an outage, and returns the number of completed attestations. A
+// failing attestation does not delay others; Sweep returns the last error. Concurrent calls are safe.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.Now().UTC()
 	list, err := s.Store.ListPending(ctx, now.Add(-dueAfter), dueBatch)
@@ -253,8 +253,8 @@ func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	return settled, err
 }
 
-// finish makes a due attestation, or deletes it if the ledger has no such call. The request that stored it ended long
-// ago.
+// finish makes a due attestation and deletes its entry. If the ledger has no such call, it only deletes the entry, because the
+// request that stored the entry ended long ago.
 func (s *Service) finish(ctx context.Context, d PendingAttestation) error {
 	var call dueCall
 	var outcome dueOutcome

@@ -17,8 +17,8 @@ func onVenue(c *exportv1.Call) bool {
 	return !protocol.MarketID(c.GetSignal().GetMarketId()).IsNative()
 }
 
-// Scoring reports whether the market is resolved but the call is not scored yet. A large market is scored in chunks, so its calls
-// can be in this state for a while.
+// Scoring reports whether the market of the call is resolved and not disputed, but the call is not scored yet. A large market is
+// scored in chunks, so its calls can be in this state for a while.
 func Scoring(c *exportv1.Call) bool {
 	r := c.GetResolution()
 	return r != nil && !r.GetDisputed() && statusOf(c) == protocol.Pending

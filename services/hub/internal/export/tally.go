@@ -14,7 +14,7 @@ import (
 )
 
 // Moments are the tiers of calls that were won against the odds, from common to rare. Most is the highest scoring price of the
-// tier.
+// tier in basis points.
 var Moments = [...]struct {
 	Tier string
 	Most protocol.Bps
@@ -103,8 +103,8 @@ func shownTime(t *timestamppb.Timestamp) time.Time {
 	return ledgerclient.Time(t).Truncate(time.Millisecond)
 }
 
-// weigh adds a counted call on a venue market to the sample of the edge. It ignores other calls and undecided ones. Above
-// skill.MaxCalls calls, it sets tooMany.
+// weigh adds a counted, decided call on a venue market to the sample of the edge. It ignores all other calls. If the sample
+// already has skill.MaxCalls calls, it sets tooMany.
 func (t *Tally) weigh(c *exportv1.Call) error {
 	if !counts(c) || !onVenue(c) {
 		return nil
@@ -136,7 +136,8 @@ func (t *Tally) Accuracy() int64 {
 // Streak returns the number of counted wins since the newest counted loss.
 func (t *Tally) Streak() int64 { return int64(len(t.wins)) }
 
-// AvgClv returns the mean closing line value in basis points, rounded half away from zero. It returns nil if no call has one.
+// AvgClv returns the mean closing line value in basis points, rounded half away from zero. It returns nil if no call has a
+// closing line value.
 func (t *Tally) AvgClv() *int64 {
 	if t.clvs == 0 {
 		return nil
@@ -152,11 +153,11 @@ func (t *Tally) AvgClv() *int64 {
 // Edge is a report on the edge over the market price, as docs/method.md defines it.
 type Edge = skill.Report
 
-// EdgeVersion is the version of the formulas of Edge.
+// EdgeVersion is the version of the formulas with which Edge is calculated.
 const EdgeVersion = skill.Version
 
-// Edge returns the report on the edge over all added calls. It returns nil if no call is decided or if more than skill.MaxCalls
-// are.
+// Edge returns the report on the edge over all added calls. It returns nil if no call is decided, or if more than skill.MaxCalls
+// calls are decided.
 func (t *Tally) Edge() *Edge {
 	if t.tooMany {
 		return nil

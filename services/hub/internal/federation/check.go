@@ -21,7 +21,7 @@ const (
 	maxScore    = 100         // maximum absolute score of one call
 )
 
-// errRow is the error of an invalid entry. The reader of the list skips the entry and does not log it.
+// errRow is returned for an invalid entry. The reader of the list skips the entry and does not log it.
 var errRow = errors.New("invalid entry")
 
 // quotable lists characters that no valid URL contains. They could end an HTML attribute if a page failed to quote it.

@@ -18,7 +18,7 @@ import (
 // Hub is the value of Origin for entries of this station.
 const Hub = "hub"
 
-// Maximum and default sizes of the lists of tapes and operators.
+// Limits of the lists of tapes and operators.
 const (
 	DefaultTapes = 24
 	MaxTapes     = 48
@@ -27,7 +27,7 @@ const (
 	MaxInARow    = 3   // consecutive tapes of one handle
 )
 
-// ErrTape is the error of a request for an unknown tape.
+// ErrTape is returned for an unknown tape.
 var ErrTape = apperr.New(apperr.NotFound, "not_found", "no such tape")
 
 // Partner is an active partner station with the URLs of its lists.

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 )
 
-// atOnce is the maximum number of concurrent requests to partners. It limits memory use, because each answer is in memory while
-// it is parsed.
+// atOnce is the maximum number of concurrent requests to partners. It limits memory use, because each response is in memory
+// while it is parsed.
 const atOnce = 8
 
 // Puller reads the lists of all partners and stores them. One hub at a time runs it.
@@ -24,7 +24,7 @@ type Puller struct {
 	Failed func(origin string, err error)
 }
 
-// NewPuller builds a Puller.
+// NewPuller returns a Puller that gets the partners from ledger, reads their lists with reader, and stores the lists in store.
 func NewPuller(ledger *ledgerclient.Client, reader Reader, store Store, now func() time.Time) *Puller {
 	return &Puller{ledger: ledger, reader: reader, store: store, now: now}
 }

@@ -34,7 +34,7 @@ func (s *Service) LastReads(ctx context.Context) (map[string]time.Time, error) {
 	return s.Store.LastReads(ctx)
 }
 
-// Tapes merges the clips of this station with the tapes of partners. Boosted ones are first, then the newest. At most MaxInARow
+// Tapes returns up to limit tapes of the selected stations. Boosted tapes are first, then the newest. At most MaxInARow
 // consecutive tapes have the same handle. Error: db_unavailable.
 func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, error) {
 	all, err := s.tapes(ctx, want)
@@ -52,8 +52,8 @@ func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, er
 	return all, nil
 }
 
-// tapes returns all selected tapes: boosted ones first, then newest first. If tapes have the same id, it returns the one of this
-// station, or else the one of the partner whose id is first in the alphabet.
+// tapes returns all selected tapes: boosted tapes first, then newest first. If tapes have the same id, it returns the tape of
+// this station, or else the tape of the partner whose id is first in the alphabet.
 func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	var all []Tape
 	if want.has(Hub, s.Origin) {
@@ -148,8 +148,9 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 // ownRows is the number of entries that are read from the ranking of this station.
 const ownRows = 2 * MaxOperators
 
-// Operators ranks the human operators of all selected stations by the scores that their stations report. If an operator of this
-// station has claimed a wallet at a partner, both entries are merged. Errors: db_unavailable, signal_service_unavailable.
+// Operators ranks the human operators of all selected stations by the scores that their stations report, and returns the first
+// limit. If an operator of this station has claimed a wallet at a partner, both entries are merged. Errors: db_unavailable,
+// signal_service_unavailable.
 func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
 	full := false
@@ -178,8 +179,8 @@ func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Oper
 	return all[:min(limit, len(all))], nil
 }
 
-// rank compares two operators by score, then decided calls, then accuracy, highest first. Of equal operators, the ones of this
-// station precede those of partners.
+// rank compares two operators by score, then decided calls, then accuracy, highest first. If these are equal, an operator of
+// this station precedes an operator of a partner.
 func rank(a, b Operator) int {
 	return cmp.Or(
 		cmp.Compare(b.Score, a.Score), cmp.Compare(b.Resolved, a.Resolved), cmp.Compare(b.Accuracy, a.Accuracy),
@@ -194,9 +195,9 @@ func originRank(o Operator) int {
 	return 1
 }
 
-// merge removes the entries of partners that belong to operators of this station, and adds the partner to AlsoOn of their own
-// entry. full reports that own was cut at ownRows. In that case, merge also removes the entry of an operator below the cut, whose
-// own rank is lower than any rank shown.
+// merge removes the entries of partners that belong to operators of this station, and adds the partner to AlsoOn of the
+// operator's entry in own. full reports that own was cut at ownRows. In that case, merge also removes the entry of an operator
+// below the cut: its rank at this station is lower than any rank shown.
 func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign []Operator) ([]Operator, error) {
 	var proofs []Proof
 	for i := range foreign {

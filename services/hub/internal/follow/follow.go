@@ -12,10 +12,10 @@ import (
 // ErrSelf is the error of a request of an operator to follow or unfollow itself.
 var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "you cannot follow yourself").With("field", "handle")
 
-// Totals holds the number of followers of an operator and the number of operators that it follows.
+// Totals has two numbers: the followers of an operator, and the operators that this operator follows.
 type Totals struct{ Followers, Following int64 }
 
-// Counts holds the number of followers of an operator. Following is the number of operators that the viewer follows. IsFollowing
+// Counts has the number of followers of an operator. Following is the number of operators that the viewer follows. IsFollowing
 // reports whether the viewer follows the operator.
 type Counts struct {
 	Followers, Following int64
@@ -41,21 +41,21 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService builds a Service.
+// NewService returns a Service that finds operators in directory and stores follows in store.
 func NewService(directory operator.Directory, store Store, now func() time.Time) *Service {
 	return &Service{directory: directory, store: store, now: now}
 }
 
-// Follow makes the operator me follow the operator with this handle. A repeated call changes nothing. Errors: ErrSelf, not_found,
-// and those of the dependencies.
+// Follow makes the operator me follow the operator with this handle, and returns the new counts. A repeated call changes nothing.
+// Errors: ErrSelf, not_found, and the errors of the directory and the store.
 func (s *Service) Follow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Follow(ctx, me, followed, s.now())
 	})
 }
 
-// Unfollow ends the follow of the operator with this handle. It changes nothing if me does not follow the operator. Errors: those
-// of Follow.
+// Unfollow makes the operator me stop following the operator with this handle, and returns the new counts. It changes nothing if
+// me does not follow the operator. It has the same errors as Follow.
 func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Unfollow(ctx, me.ID, followed.ID)
@@ -79,7 +79,8 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle proto
 	return s.store.FollowCounts(ctx, me.ID, other.ID)
 }
 
-// Counts returns the counts of an operator for viewer, which may be empty. Errors: not_found, and those of the dependencies.
+// Counts returns the counts of an operator for viewer, which may be empty. Errors: not_found, and the errors of the directory and
+// the store.
 func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protocol.Handle) (Counts, error) {
 	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits of the members of a registered app, in elements and characters, and of the number of active apps of one owner.
+// Limits of registered apps. Lengths of texts are in characters.
 const (
 	MaxApps         = 20 // active apps of one owner
 	maxAppName      = 64
@@ -90,8 +90,8 @@ func (a App) allows(resource string) bool {
 	return len(a.AllowedResources) == 0 || slices.Contains(a.AllowedResources, resource)
 }
 
-// hasSecret reports whether the app is confidential and secret is its current secret, or its old one while that is valid. The
-// duration of the comparison does not depend on the secret.
+// hasSecret reports whether the app is confidential and secret is its current secret, or its old secret before
+// OldSecretUntil. The duration of the comparison does not depend on the secret.
 func (a App) hasSecret(secret string, now time.Time) bool {
 	given := hashOf(secret)
 	var ok bool

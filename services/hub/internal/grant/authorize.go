@@ -241,7 +241,7 @@ func (s *Service) errorAt(redirectURI, state string, no refusal) string {
 	return withQuery(redirectURI, s.withIssuer(state, [2]string{"error", no.code}, [2]string{"error_description", no.description}))
 }
 
-// withIssuer adds two parameters to those of an answer: state, unchanged unless it is empty, and the issuer as iss (RFC 9207).
+// withIssuer adds two parameters to an authorization response: state, unless it is empty, and the issuer as iss (RFC 9207).
 func (s *Service) withIssuer(state string, answer ...[2]string) [][2]string {
 	if state != "" {
 		answer = append(answer, [2]string{"state", state})

@@ -24,11 +24,12 @@ type Form struct {
 	IP            string   // address of the client, for the count of failures
 }
 
-// get returns the value of a parameter; empty if it is absent. credentials has already refused repeated parameters.
+// get returns the value of a parameter, or "" if it is absent. The method credentials has already refused repeated
+// parameters.
 func (f Form) get(name string) string { return f.Values.Get(name) }
 
-// resource returns the requested resource; empty if none is requested. It returns invalid_target if the parameter has different
-// values.
+// resource returns the value of the parameter resource, or "" if it is absent or empty. It returns invalid_target if the
+// parameter is repeated with different values.
 func (f Form) resource() (string, error) {
 	var one string
 	for _, r := range f.Values["resource"] {
@@ -72,8 +73,8 @@ func (f Form) credentials() (credentials, error) {
 	return basic, nil
 }
 
-// parseBasic parses the credentials of HTTP Basic authentication. The client id and the secret are form-encoded before base64
-// (RFC 6749 2.3.1).
+// parseBasic parses Authorization headers with HTTP Basic authentication. The client id and the secret are form-encoded
+// before base64 (RFC 6749 2.3.1). It returns false for any other header, for several headers, and without a client id.
 func parseBasic(values []string) (credentials, bool) {
 	scheme, encoded, ok := strings.Cut(values[0], " ")
 	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Basic") {

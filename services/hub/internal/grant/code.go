@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Code is a stored authorization code (RFC 6749 4.1.2) with the request that it answers.
+// Code is a stored authorization code (RFC 6749 4.1.2) with the data of the authorization request for which it was issued.
 type Code struct {
 	Hash        Hash
 	AppID       string
@@ -62,9 +62,11 @@ type Redemption struct {
 	Now         time.Time
 }
 
-// Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the
-// right client uses the code up. A second attempt after a success means that the code was stolen, so the grant is
-// revoked: of fifty concurrent attempts one receives tokens, and these are revoked when the others have ended.
+// Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the client
+// that received the code marks it as used.
+//
+// A second attempt after a success means that the code was stolen, so the grant is revoked. Of fifty concurrent attempts, one
+// receives tokens, and the next one revokes them.
 func (c CodeState) Redeem(r Redemption) Outcome {
 	if c.Code.AppID != r.AppID {
 		return refused(ErrInvalidGrant)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Decide applies the user's decision on a consent page and returns the URL for a redirect with status 303. Each token is accepted
-// once. Errors: forbidden if the token was used, has expired, or belongs to another user or session; invalid_request if the app
-// has been disabled or no longer has the redirect URI.
+// Decide applies the user's decision on a consent page and returns the URL for a redirect with status 303. Each token is
+// accepted once. Errors: forbidden if the token was used, has expired, or belongs to another user or session; invalid_request
+// if the app has been disabled or no longer has the redirect URI; invalid_scope if an untrusted app no longer has the scopes.
 func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, approve bool) (redirect string, err error) {
 	if visitor.UserID == "" || !wellFormed(requestPrefix, token) {
 		return "", ErrForbidden
@@ -72,7 +72,8 @@ func (s *Service) issue(ctx context.Context, c Code, r Request) (Answer, error) 
 	return Answer{Redirect: withQuery(r.RedirectURI, s.withIssuer(string(r.State), [2]string{"code", plaintext}))}, nil
 }
 
-// lifeOf returns the lifetimes for an app of this kind: absolute is that of a grant, and idle is that of an unused refresh token.
+// lifeOf returns lifetimes for an app of this kind: absolute is the lifetime of a grant, and idle is the lifetime of a
+// refresh token that is not used.
 func lifeOf(kind Kind) (absolute, idle time.Duration) {
 	if kind == Confidential {
 		return confLife, confIdle

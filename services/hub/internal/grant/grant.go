@@ -53,7 +53,7 @@ func (s *Service) ListGrants(ctx context.Context, userID string) ([]Listed, erro
 	return s.Store.ListGrants(ctx, userID, "", s.Now())
 }
 
-// OwnGrant returns the grant of an app token as a list of one. A token cannot list other grants of its user.
+// OwnGrant returns the grant of an app token as a list with one element. A token cannot list other grants of its user.
 func (s *Service) OwnGrant(ctx context.Context, p Principal) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, p.UserID, p.GrantID, s.Now())
 }

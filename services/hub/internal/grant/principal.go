@@ -29,7 +29,7 @@ func (t TokenState) valid(now time.Time) bool {
 	return t.Token.EndedAt.IsZero() && now.Before(t.Token.ExpiresAt) && t.Grant.Active(now) && t.App.Active()
 }
 
-// scopes returns the scopes of the token, without those that the app has lost since.
+// scopes returns the scopes of the token that the app still has.
 func (t TokenState) scopes() Scopes { return t.Token.Scopes.Intersect(t.App.Scopes) }
 
 // Principal is the user, the app and the grant of an access token. A write acts as UserID, regardless of the request body.
@@ -88,7 +88,7 @@ func Permit(who caller.Caller, scope Scope) error {
 	return ErrInsufficientScope.With("required", string(scope))
 }
 
-// PrincipalOf returns the principal of a caller with an app token.
+// PrincipalOf returns the principal of a caller with an app token. The fields Resource and ExpiresAt are not set.
 func PrincipalOf(who caller.Caller) Principal {
 	d := who.Delegate
 	return Principal{UserID: string(d.UserID), AppID: d.AppID, GrantID: d.GrantID, Scopes: ScopesOf(who)}

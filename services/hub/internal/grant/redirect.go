@@ -13,7 +13,8 @@ const maxURI = 512
 // can resolve to another machine (RFC 8252 8.3).
 var loopbacks = []string{"http://127.0.0.1", "http://[::1]"}
 
-// checkRedirectURI reports whether an app may register this redirect URI.
+// checkRedirectURI reports whether an app may register this redirect URI: an https URI, an http URI of a loopback address, or
+// a URI with a private scheme.
 func checkRedirectURI(text string) bool {
 	u, ok := plainURI(text)
 	if !ok || u.RawQuery != "" && hasAnswerParameter(u) {
@@ -135,7 +136,7 @@ func matchRedirectURI(registered, given string) bool {
 // isClaimed reports whether only the owner of a domain receives requests to the redirect URI. This is the case for https.
 func isClaimed(redirectURI string) bool { return strings.HasPrefix(redirectURI, "https://") }
 
-// withQuery appends the parameters in answer to a redirect URI, after its existing query.
+// withQuery appends the parameters of an authorization response to a redirect URI, after its existing query.
 func withQuery(redirectURI string, answer [][2]string) string {
 	var b strings.Builder
 	b.WriteString(redirectURI)

@@ -27,9 +27,9 @@ type Refreshing struct {
 	Now        time.Time
 }
 
-// Redeem decides an attempt to use the refresh token. An attempt of another client changes nothing. A used token returns
-// its unused successor again within r.Retry, because the client may have lost the answer or refreshed in two tabs. Any
-// other reuse means that the token was stolen, so the grant is revoked.
+// Redeem decides an attempt to use the refresh token. An attempt of another client changes nothing. Within r.Retry after its
+// use, a used token returns its unused successor again, because the client may have lost the response or refreshed in two
+// tabs. Any other reuse means that the token was stolen, so the grant is revoked.
 func (s RefreshState) Redeem(r Refreshing) Outcome {
 	if s.Grant.AppID != r.AppID || !s.Grant.Active(r.Now) || !s.App.Active() {
 		return refused(ErrInvalidGrant)

@@ -72,8 +72,8 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 	return i, nil
 }
 
-// find returns an access or refresh token; nil if it is unknown. refresh reports which of both it is. The prefix of the token
-// determines that, so find needs no token_type_hint.
+// find returns an access token or a refresh token, or nil if it is unknown. refresh is true for a refresh token. The prefix
+// of the token determines its kind, so find needs no token_type_hint.
 func (s *Service) find(ctx context.Context, plaintext string) (t *TokenState, refresh bool, err error) {
 	switch {
 	case wellFormed(AccessPrefix, plaintext):

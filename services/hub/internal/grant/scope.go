@@ -9,7 +9,7 @@ import (
 // profile:read, signer:create and offline_access.
 type Scope string
 
-// All scopes, in the order in which they are listed.
+// Scopes that apps can request.
 const (
 	ProfileRead      Scope = "profile:read"
 	SignerCreate     Scope = "signer:create"
@@ -51,7 +51,7 @@ var byPermission = map[string]Scopes{
 	Broadcast: {StationCreate, StationUpdate, BroadcastCreate, BroadcastGoLive},
 }
 
-// PermissionFor returns the permission of operator keys that includes a scope; empty if no permission includes it.
+// PermissionFor returns the permission of operator keys that includes a scope, or "" if no permission includes it.
 func PermissionFor(scope Scope) string {
 	for permission, scopes := range byPermission {
 		if scopes.Has(scope) {

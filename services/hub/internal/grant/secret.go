@@ -26,7 +26,7 @@ type Hash [sha256.Size]byte
 
 func hashOf(plaintext string) Hash { return sha256.Sum256([]byte(plaintext)) }
 
-// equal compares two hashes in constant time.
+// equal reports whether two hashes are equal. The comparison takes constant time.
 func (h Hash) equal(other Hash) bool {
 	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
 }
@@ -50,8 +50,9 @@ func wellFormed(prefix, text string) bool {
 	return err == nil && len(raw) == sha256.Size
 }
 
-// successorOf derives the refresh token that replaces parent. The same key and parent always give the same token. The server
-// stores only hashes, but can thus return the successor again after a lost answer or to concurrent requests.
+// successorOf derives the refresh token that replaces parent. The same key and parent always result in the same token. The
+// server stores only hashes of tokens. It can still return the successor again after a lost response or to concurrent
+// requests.
 func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("drt-successor\x00" + parent))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Store stores apps, consent requests, codes, tokens and grants. Error of all methods: db_unavailable.
+// Store stores apps, consent requests, codes, tokens and grants. All methods can return db_unavailable.
 type Store interface {
 	// AddApp adds an app. It returns limit_reached if the owner already has limit active apps.
 	AddApp(ctx context.Context, a App, limit int) error

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Issued is the answer of the token endpoint to a successful request.
+// Issued is the successful response of the token endpoint.
 type Issued struct {
 	AccessToken  string
 	TokenType    string // Bearer

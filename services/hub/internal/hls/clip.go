@@ -33,8 +33,9 @@ const (
 	maxStillBytes = 2 << 20
 )
 
-// Cut implements clip.Maker. It copies the segments that were received before the moment, from the newest back until
-// they have the requested length, under new names. If an earlier attempt has finished the clip, it returns that clip.
+// Cut implements clip.Maker. It copies the newest segments that were received before end under new names, until they have the
+// requested length. If an earlier attempt has finished the clip, Cut returns that clip. Error: clip.ErrNoVideo if there are
+// no such segments.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Video, error) {
 	if !clipID.MatchString(id) {
 		return clip.Video{}, clip.ErrNoVideo
@@ -63,8 +64,8 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 	return o.readClip(id)
 }
 
-// gather links the segments of a clip into the directory into, and returns them. It locks the stream meanwhile. It returns
-// clip.ErrNoVideo if there are no such segments.
+// gather links the segments of a clip into the directory into under new names, and returns them with these names. The stream
+// is locked during the call. Error: clip.ErrNoVideo if there are no such segments.
 func (o *Origin) gather(handle, into string, end time.Time, length time.Duration) ([]segment, error) {
 	s, free := o.acquire(handle, false)
 	defer free()
@@ -96,8 +97,8 @@ func (o *Origin) gather(handle, into string, end time.Time, length time.Duration
 	return list, nil
 }
 
-// last returns the consecutive newest segments that were received by end and have about this length in total, oldest first. It
-// returns nil if the newest one is older than maxClipDelay.
+// last returns the newest consecutive segments that were received until end, with a total length of about length, oldest
+// first. It returns nil if there are none or the newest one is older than maxClipDelay.
 func (s *stream) last(end time.Time, length time.Duration) []segment {
 	name := clipPlaylist
 	if l := s.k.Lists[name]; l != nil && l.First != "" {
@@ -142,7 +143,7 @@ func (o *Origin) link(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// readClip returns a finished clip. Error: fs.ErrNotExist.
+// readClip returns a finished clip. Error: fs.ErrNotExist if the clip is not finished or does not exist.
 func (o *Origin) readClip(id string) (clip.Video, error) {
 	raw, err := o.root.ReadFile(clipDir + "/" + id + "/" + clipPlaylist)
 	if err != nil {
@@ -199,7 +200,8 @@ func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 	return o.root.WriteFile(dir+"/"+clipStill, picture.Bytes(), 0o600)
 }
 
-// Trim implements clip.Maker. The storage limit is Options.ClipBytes.
+// Trim implements clip.Maker. It deletes the oldest clips until the size of all clips is at most Options.ClipBytes. It calls
+// drop before it deletes the files of a clip.
 func (o *Origin) Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error {
 	dirs, err := readDir(o.root, clipDir)
 	if err != nil {

@@ -37,7 +37,7 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// Origin stores the last minutes of live streams, and clips, in a directory. It serves both over HTTP.
+// Origin stores clips and the last minutes of live streams in a directory. It serves them over HTTP.
 type Origin struct {
 	o      Options
 	root   *os.Root
@@ -151,8 +151,8 @@ func (o *Origin) Close() error {
 	return errors.Join(errs...)
 }
 
-// acquire returns the stream of an operator and prevents its deletion until free is called. If the stream does not exist, acquire
-// creates it if create is true, and else returns nil.
+// acquire returns the stream of an operator and prevents its deletion until free is called. If the stream does not exist,
+// acquire creates it, or returns nil if create is false.
 func (o *Origin) acquire(handle string, create bool) (s *stream, free func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -223,7 +223,7 @@ func (o *Origin) Sweep() {
 	}
 }
 
-// Live implements clip.Maker. It reports whether video of an operator has arrived recently.
+// Live implements clip.Maker. It reports whether a playlist of segments of the operator was uploaded within freshFor.
 func (o *Origin) Live(handle string) bool {
 	s, free := o.acquire(handle, false)
 	defer free()

@@ -185,7 +185,8 @@ func mapName(value string) (string, error) {
 	return m[1], nil
 }
 
-// attrs match the attributes of a rendition that are served. Each expression permits only safe values. The first one is required.
+// attrs contains expressions for the attributes of a rendition that the origin serves. Each expression permits only safe
+// values. The first attribute is required.
 var attrs = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|,)(BANDWIDTH=[0-9]{1,12})(?:,|$)`),
 	regexp.MustCompile(`(?:^|,)(AVERAGE-BANDWIDTH=[0-9]{1,12})(?:,|$)`),
@@ -208,7 +209,7 @@ func knownAttrs(value string) string {
 	return strings.Join(out, ",")
 }
 
-// head holds the values of the header of a served playlist.
+// head contains the header values of a served playlist.
 type head struct {
 	target      int
 	sequence    int64
@@ -217,7 +218,7 @@ type head struct {
 	vod         bool // the list is complete: no further segments follow
 }
 
-// writePlaylist returns the text of a served playlist with these segments.
+// writePlaylist returns the text of a served playlist with the header h and the segments in list.
 func writePlaylist(h head, list []segment) []byte {
 	var b bytes.Buffer
 	version, target := 3, h.target

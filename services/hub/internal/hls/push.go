@@ -114,8 +114,8 @@ func (o *Origin) pushSegment(ctx context.Context, body io.Reader, s *stream, h p
 	return s.add(g, tmp, o.o.Keep, o.o.StreamBytes)
 }
 
-// receive writes an uploaded segment to a file and checks its first bytes. Errors: errVideo, errBroke, errLarge, those of
-// meter.end, and those of the file system.
+// receive writes an uploaded segment to a file and checks its first bytes. g contains its size and hash, and for MPEG-TS also
+// its measured times. Errors: errVideo, errBroke, errLarge, those of meter.end, and those of the file system.
 func (o *Origin) receive(body io.Reader, name, ext string) (g segment, err error) {
 	f, err := o.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -158,8 +158,8 @@ func noEnd(err error) error {
 	return err
 }
 
-// isVideo reports whether the first bytes of a segment have the format of its file extension. The check keeps the origin from
-// serving other content.
+// isVideo reports whether the first bytes of a segment have the format of its file extension. The check prevents the origin
+// from serving other content.
 func isVideo(first []byte, ext string) bool {
 	if ext == ".ts" {
 		return first[0] == 0x47

@@ -39,8 +39,8 @@ func (t *track) add(pts int64) {
 	t.from, t.to = min(t.from, d), max(t.to, d)
 }
 
-// seconds returns the time between the first and the last frame, and the mean duration of one frame. Both are 0 for a single
-// frame.
+// seconds returns the time between the first and the last frame, and the mean duration of one frame. For a single frame, the
+// results are 0.
 func (t *track) seconds() (length, frame float64) {
 	length = float64(t.to-t.from) / ptsHertz
 	return length, length / float64(max(t.n-1, 1))
@@ -66,7 +66,8 @@ func (m *meter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// read parses a packet. If the packet starts an elementary stream packet with a timestamp, read adds the timestamp.
+// read parses a packet. If an elementary stream packet with a timestamp starts in it, read adds the timestamp to the video or
+// the audio track.
 func (m *meter) read(p []byte) {
 	if p[0] != packetSync {
 		m.broken = true
@@ -94,8 +95,8 @@ func (m *meter) read(p []byte) {
 	}
 }
 
-// end returns the time from the first to the last frame and the duration of one frame, both in seconds. It measures the video, or
-// the audio if there is at most one video frame and more audio. Errors: errNoPicture, errTooLong.
+// end returns the time from the first to the last frame and the duration of one frame, in seconds. It measures the video. If
+// there is at most one video frame and more audio, it measures the audio. Errors: errNoPicture, errTooLong.
 func (m *meter) end() (length, frame float64, err error) {
 	t := m.video
 	if t.n < 2 && m.sound.n > t.n {
@@ -118,8 +119,9 @@ const (
 	maxFrame = 2
 )
 
-// length returns the length of a segment in seconds. stated is the length in the playlist. length returns it if the timestamps
-// agree with it, else the length by timestamps. For a single frame, it returns stated, but at most maxFrame.
+// length returns the length of a segment in seconds. stated is the length in the playlist. length returns stated if the
+// segment was not measured or its timestamps agree with stated, and otherwise the length by timestamps. For a single frame,
+// it returns stated, but at most maxFrame.
 func (g *segment) length(stated float64) float64 {
 	if !g.Measured {
 		return stated

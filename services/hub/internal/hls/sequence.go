@@ -23,7 +23,7 @@ type runEntry struct {
 	File string
 }
 
-// file returns the stored file of an entry of the run; empty if the run has no such entry.
+// file returns the stored file of an entry of the run, or "" if the run has no such entry.
 func (t *encoderRun) file(seq int64, name string) string {
 	for _, n := range t.Named {
 		if n.Seq == seq && n.Name == name {
@@ -38,7 +38,8 @@ func (t *encoderRun) has(file string) bool {
 	return slices.ContainsFunc(t.Named, func(n runEntry) bool { return n.File == file })
 }
 
-// takeoverDelay is the time after a playlist of the current encoder during which the previous encoder of the stream is refused.
+// takeoverDelay is the time after a playlist upload of the current encoder in which playlists of the previous encoder are
+// refused.
 const takeoverDelay = 10 * time.Second
 
 var (
@@ -51,8 +52,8 @@ var (
 	errLoop = errPlaylist.Say("a master playlist must list playlists of segments")
 )
 
-// maxSegmentDelay is the maximum time by which the upload of a segment may start after the upload of its playlist. An encoder can
-// use two connections for them.
+// maxSegmentDelay is the maximum time by which the upload of a segment may start after the upload of its playlist. An encoder
+// can use one connection for segments and another one for playlists.
 const maxSegmentDelay = 500 * time.Millisecond
 
 // await waits until the uploads of the segments that p lists are complete, at most for the time within. For the newest segment,
@@ -87,7 +88,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 	}
 }
 
-// find returns the index of the newest segment to which the encoder gave this name; -1 if there is none.
+// find returns the index of the newest segment to which the encoder gave this name, or -1 if there is none.
 func (s *stream) find(name string) int {
 	for i := len(s.k.Segments) - 1; i >= 0; i-- {
 		if s.k.Segments[i].Name == name {
@@ -97,14 +98,17 @@ func (s *stream) find(name string) int {
 	return -1
 }
 
-// byFile returns the index of the segment with this stored file; -1 if there is none.
+// byFile returns the index of the segment with this stored file, or -1 if there is none.
 func (s *stream) byFile(file string) int {
 	return slices.IndexFunc(s.k.Segments, func(g segment) bool { return g.File == file })
 }
 
-// retry reports whether an upload with the hash sum repeats the upload of g, which has the same name. This is the case for equal
-// bytes if g is the newest segment of its playlist or is in no playlist. Otherwise the encoder shows the same video again. An
-// initialization segment may be repeated at any time.
+// retry reports whether an upload with the hash sum repeats the upload of g, which has the same name. Different bytes are not
+// a repetition. Equal bytes are a repetition if g is the newest segment of its playlist, or if no playlist has listed g, as
+// for an initialization segment.
+//
+// Otherwise the encoder shows the same video again, and the upload is a new segment. This also applies if g belongs to the
+// previous encoder.
 func (s *stream) retry(g *segment, sum []byte) bool {
 	if !bytes.Equal(g.Sum, sum) {
 		return false
@@ -121,7 +125,8 @@ func (s *stream) retry(g *segment, sum []byte) bool {
 	return true
 }
 
-// list returns the playlist of the stream with this name, or a new one.
+// list returns the state of the playlist with this name. If the stream has no such playlist, list returns a new state without
+// storing it.
 func (s *stream) list(name string) *list {
 	if l := s.k.Lists[name]; l != nil {
 		return l
@@ -130,7 +135,8 @@ func (s *stream) list(name string) *list {
 }
 
 // apply applies an uploaded playlist and writes the playlist that is served. The served playlist contains the newest segments
-// that are stored without a gap. Its media sequence never decreases. Errors: errMissing, errTaken, errLoop.
+// that are stored without a gap. Its media sequence never decreases. Errors: errMissing if there is no segment to serve or
+// the playlist is outdated, errTaken for a playlist of the previous encoder, and errLoop (see applyMaster).
 func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +211,7 @@ func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) er
 	return errors.Join(s.write(name, writeMaster(p.variants)), s.save())
 }
 
-// newRun returns the run that playlist p starts. For each name, it takes the newest stored file.
+// newRun returns the run that playlist p starts. A name in p refers to the newest stored segment with that name.
 func (s *stream) newRun(p playlist) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	for _, e := range p.numbered() {
@@ -216,8 +222,8 @@ func (s *stream) newRun(p playlist) encoderRun {
 	return t
 }
 
-// runOf returns the run that playlist p describes. run holds the indexes of the stored segments of its last entries. Segments
-// that have not been received have no entry in the run.
+// runOf returns the run that playlist p describes. run contains the indexes of the stored segments of the last elements of
+// entries. Segments that have not been received have no entry in the run.
 func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	skip := len(entries) - len(run)
@@ -228,8 +234,8 @@ func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	return t
 }
 
-// stale reports whether playlist p comes from the previous encoder: more of its stored segments belong to the run of that encoder
-// than to the current run.
+// stale reports whether playlist p comes from the previous encoder. This is the case if more segments in p belong to the run
+// of the previous encoder than to the current run.
 func (s *stream) stale(l *list, p playlist) bool {
 	before, shown := 0, 0
 	for _, e := range p.numbered() {
@@ -247,7 +253,8 @@ func (s *stream) stale(l *list, p playlist) bool {
 	return before > shown
 }
 
-// restarted reports whether playlist p starts a new run of the encoder: its media sequence decreased, or its entries changed.
+// restarted reports whether playlist p starts a new run of the encoder. This is the case if its media sequence decreased, if
+// a listed entry changed, or if p has no entry of the current run. Without a current run, restarted returns false.
 func (s *stream) restarted(l *list, p playlist) bool {
 	t := &l.Turn
 	if t.Top == 0 {
@@ -274,8 +281,9 @@ func (s *stream) restarted(l *list, p playlist) bool {
 	return !met
 }
 
-// outdated reports whether playlist p is an older playlist of the current run that arrived late, rather than the start of a new
-// run. This is the case if more of its segments belong to the current run than are new. fresh is the number of new ones.
+// outdated reports whether playlist p is an older playlist of the current run that arrived late, rather than the start of a
+// new run. This is the case if p lists more segments of the current run than new segments. fresh is the number of new
+// segments.
 func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	old := 0
 	for _, e := range p.numbered() {
@@ -286,8 +294,9 @@ func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	return old > fresh
 }
 
-// locate returns the index of the stored segment of an entry; -1 if it is not stored. It accepts a segment that was listed before
-// only if the run is the same.
+// locate returns the index of the stored segment of an entry, or -1 if it is not stored. For an entry of the current run, it
+// returns the segment of that run, unless restarted is true. For any other entry, it returns only a segment that was not
+// listed before.
 func (s *stream) locate(name string, l *list, e entry, restarted bool) int {
 	if !restarted {
 		if file := l.Turn.file(e.seq, e.name); file != "" {
@@ -306,7 +315,7 @@ func (s *stream) locate(name string, l *list, e entry, restarted bool) int {
 	return -1
 }
 
-// available returns the newest entries of p whose segments are stored without a gap, and the indexes of their segments.
+// available returns the newest entries of p whose segments are stored without a gap, and the indexes of these segments.
 func (s *stream) available(name string, l *list, p playlist, restarted bool) ([]entry, []int) {
 	all := p.numbered()
 	end := len(all)

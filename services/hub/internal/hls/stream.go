@@ -123,8 +123,8 @@ func (s *stream) fresh(now time.Time) bool {
 	return false
 }
 
-// expect records that a segment is being uploaded, so that its playlist waits for it. The caller must call arrived at the end of
-// the upload.
+// expect records that a segment is being uploaded, so that a playlist that lists the segment waits for the end of the upload.
+// The caller must call arrived at the end of the upload.
 func (s *stream) expect(name string) (arrived func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,8 @@ func (s *stream) expect(name string) (arrived func()) {
 var errFull = apperr.New(apperr.TooLarge, "payload_too_large",
 	"the last minutes of this stream exceed the storage limit; lower the bitrate")
 
-// add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the stream would then have
-// more than most bytes.
+// add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the stream would then
+// exceed the storage limit most, in bytes.
 func (s *stream) add(g segment, from string, keep time.Duration, most int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,8 @@ func (s *stream) add(g segment, from string, keep time.Duration, most int64) err
 	return s.save()
 }
 
-// evict deletes segments that are older than keep, except those that a playlist of the last keep lists.
+// evict deletes segments that are older than keep. It does not delete segments that a playlist lists if that playlist was
+// uploaded within keep, or initialization segments that remaining segments need.
 func (s *stream) evict(now time.Time, keep time.Duration) error {
 	used := map[string]bool{}
 	for _, l := range s.k.Lists {

@@ -18,8 +18,8 @@ type withheld struct {
 	read time.Time
 }
 
-// hidden reports whether the media of an operator or a clip must not be served. key is a handle or a clip id. While the list is
-// read or cannot be read, the cached list applies.
+// hidden reports whether the media of an operator or a clip must not be served. key is a handle or a clip id. While another
+// request reads the list, or if the list cannot be read, the cached list applies.
 func (o *Origin) hidden(ctx context.Context, key string) bool {
 	if o.o.Withheld == nil {
 		return false

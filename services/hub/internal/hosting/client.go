@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// Time limit of a request to a video host, and maximum size of the answer in bytes.
+// Time limit of a request to a video host, and maximum size of the response in bytes.
 const (
 	within   = 3 * time.Second
 	maxBytes = 256 << 10
@@ -37,13 +37,13 @@ func newClient(base string, auth func(*http.Request)) client {
 
 var errAnswer = errors.New("unexpected answer of the host")
 
-// status is the error of an answer whose HTTP status is not 2xx.
+// status is the error of a response with a status other than 2xx. Its value is the HTTP status.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// call sends body as JSON and decodes the answer into out. Both may be nil. Its errors do not contain the answer of the host,
-// because the answer can contain a key. An answer with another status than 2xx is an error of type status.
+// call sends body as JSON and decodes the response into out. Both may be nil. If the HTTP status is not 2xx, the error has the
+// type status. Errors do not contain the response of the host, because the response can contain a key.
 func (c client) call(ctx context.Context, method, path string, body, out any) error {
 	var send io.Reader
 	if body != nil {
@@ -83,7 +83,7 @@ func (c client) call(ctx context.Context, method, path string, body, out any) er
 	return nil
 }
 
-// isNotFound reports whether err is an answer with status 404: the host does not have the stream.
+// isNotFound reports whether err is the HTTP status 404, which means that the host does not have the stream.
 func isNotFound(err error) bool {
 	var s status
 	return errors.As(err, &s) && s == http.StatusNotFound
@@ -94,8 +94,8 @@ func unavailable(host string, err error) error {
 	return ingest.ErrUnavailable.Wrap(fmt.Errorf("%s: %w", host, err))
 }
 
-// withdraw deletes the stream with this id at a host. streams is the path of the host's streams. It returns nil if the host does
-// not have the stream.
+// withdraw deletes the stream with this id at a host. streams is the URL path of all streams. It returns nil if the host does not
+// have the stream, or if id is invalid.
 func (c client) withdraw(ctx context.Context, host, streams, id string) error {
 	if !isID(id) {
 		return nil

@@ -18,7 +18,7 @@ const cookiePrefix = "db_"
 type routeKey struct{ method, path string }
 
 // limitByAddress is a middleware that charges a request to a rate limit of its IP address, unless the caller is authenticated.
-// Fault: rate_limited.
+// Error: rate_limited.
 func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := s.chargeAddress(c); err != nil {
@@ -34,7 +34,7 @@ func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 
 // chargeAddress charges a request to a rate limit of its IP address before the caller is resolved. A request over the limit
 // therefore costs no query, and concurrent requests cannot exceed the limit. A request is not charged if its credential is known
-// to be valid and the route accepts it. Fault: rate_limited.
+// to be valid and the route accepts it. Error: rate_limited.
 func (s *Server) chargeAddress(c echo.Context) error {
 	t := request.Begin(c, s.Addresses)
 	r, accepted := c.Request(), s.acceptedCredentials(c)
@@ -78,9 +78,10 @@ func (s *Server) acceptedCredentials(c echo.Context) caller.Accepted {
 	return s.accepted[routeKey{method, c.Path()}]
 }
 
-// settleCharge refunds the IP address of a request, or leaves it charged, once Resolve has returned. If the caller could not be
-// determined because a dependency is unavailable, the IP address stays charged unless another limit has counted the request.
-// Faults: err, and rate_limited.
+// settleCharge decides whether the IP address of a request is charged. who, state and err are the results of Callers.Resolve.
+//
+// It refunds the charge if the caller is authenticated. If a dependency is unavailable and the caller is unknown, it refunds only
+// if another limit has counted the request. It returns err, or rate_limited if the limit of the IP address is reached.
 func (s *Server) settleCharge(c echo.Context, who caller.Caller, state *caller.RateLimitState, err error) error {
 	determined := err == nil && who.SessionErr == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
 	switch {

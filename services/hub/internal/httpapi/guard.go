@@ -32,7 +32,7 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 }
 
 // admit resolves the caller of a request, charges the caller's rate limit, checks the caller's permission and runs the handler of
-// the route. For a route of agents, it first checks the origin of the request.
+// the route. For an MCP route, it first checks the origin of the request.
 func (s *Server) admit(c echo.Context, r route) error {
 	if r.agents {
 		if err := s.checkOrigin(c.Request(), r); err != nil {
@@ -58,7 +58,7 @@ func (s *Server) admit(c echo.Context, r route) error {
 }
 
 // permitted checks that the caller may use the route. A route with a scope requires that scope. On other routes, only strict keys
-// are restricted: they need the permission of the route. Faults: insufficient_scope, and unauthenticated for a revoked key.
+// are restricted: they need the permission of the route. Errors: insufficient_scope, and unauthenticated for a revoked key.
 func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if r.scope != "" {
 		return grant.Permit(who, r.scope)
@@ -158,7 +158,7 @@ var errForeignOrigin = caller.ErrForbidden.Say("requests from web pages of other
 
 // checkOrigin rejects requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
 // because a browser never adds the token by itself. A request that arrives at a loopback address must name a loopback host; this
-// blocks DNS rebinding, where a foreign host name resolves to this machine. Fault: forbidden.
+// blocks DNS rebinding, where a foreign host name resolves to this machine. Error: forbidden.
 func (s *Server) checkOrigin(r *http.Request, rt route) error {
 	if !s.AnyHost {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)

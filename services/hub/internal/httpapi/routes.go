@@ -25,7 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Cache-Control values of successful answers to reads.
+// Cache-Control values of successful responses to GET requests.
 const (
 	cacheNow     = "public, s-maxage=5"
 	cacheShort   = request.CacheShort
@@ -60,7 +60,7 @@ type route struct {
 	who          caller.Accepted
 	cors         httpx.CORS
 	cache        string                 // Cache-Control of a successful GET; empty: no-store
-	empty        func(echo.Context) any // returns the answer while a dependency is unavailable; nil: answer with the error
+	empty        func(echo.Context) any // returns the response while a dependency is unavailable; nil: answer with the error
 	handler      echo.HandlerFunc
 	timeout      time.Duration // time limit of a request; zero: the default of the router; negative: none
 	inCall       bool          // the ledger checks the operator key together with the write
@@ -81,7 +81,8 @@ func newRoute(method string, who caller.Accepted, path string, h echo.HandlerFun
 	return r
 }
 
-// get returns a GET route that accepts the credential kinds in who. post, patch and del do the same for their methods.
+// get returns a GET route that accepts the credential kinds in who. The functions post, patch and del return routes with other
+// methods.
 func get(who caller.Accepted, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodGet, who, path, h)
 }
@@ -98,20 +99,22 @@ func del(who caller.Accepted, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodDelete, who, path, h)
 }
 
-// read returns a public GET route. cache is the Cache-Control of successful answers.
+// read returns a public GET route. cache is the Cache-Control value of successful responses.
 func read(path, cache string, h echo.HandlerFunc) route { return get(public, path, h).cached(cache) }
 
-// open returns a public GET route that scripts of any origin may call (CORS).
+// open returns a public GET route that scripts of any origin may call (CORS). cache is the Cache-Control value of successful
+// responses.
 func open(path, cache string, h echo.HandlerFunc) route {
 	r := read(path, cache, h)
 	r.cors = httpx.Open
 	return r
 }
 
-// cached sets the Cache-Control header of successful answers to rule.
+// cached sets the Cache-Control value of successful responses to rule.
 func (r route) cached(rule string) route { r.cache = rule; return r }
 
-// orEmpty makes the route answer 200 with the value of empty while a dependency is unavailable. The answer is marked as degraded.
+// orEmpty makes the route respond with 200 and the result of empty while a dependency is unavailable. The response is marked as
+// degraded.
 func (r route) orEmpty(empty func(echo.Context) any) route { r.empty = empty; return r }
 
 // empty returns the zero value of the struct type T with empty slices instead of nil, so that JSON has [] for them.
@@ -125,8 +128,8 @@ func empty[T any](echo.Context) any {
 	return v
 }
 
-// cachedRead is a read with cached answers, such as view.Read. Handle serves a request, Book returns the cache, and Key returns
-// the cache key of a query. EmptyFor returns the answer while a dependency is unavailable.
+// cachedRead is a read with cached responses, such as view.Read. Handle serves a request, Book returns the cache, and Key returns
+// the cache key of a query string. EmptyFor returns the response while a dependency is unavailable.
 type cachedRead interface {
 	Handle(echo.Context) error
 	Key(rawQuery string) string
@@ -134,10 +137,10 @@ type cachedRead interface {
 	EmptyFor(echo.Context) any
 }
 
-// fromCache sets the handler of the route and lets Server.front answer from the cache of the read, without routing.
+// fromCache sets the handler of the route. It also lets Server.front respond from the cache of the read, without routing.
 func (r route) fromCache(from cachedRead) route { r.handler, r.hot = from.Handle, from; return r }
 
-// fromCacheOrEmpty is fromCache for a route that answers 200 with an empty value while a dependency is unavailable.
+// fromCacheOrEmpty is like fromCache, for a route that responds with 200 and an empty value while a dependency is unavailable.
 func (r route) fromCacheOrEmpty(from cachedRead) route {
 	return r.fromCache(from).orEmpty(from.EmptyFor)
 }
@@ -343,7 +346,7 @@ func (s *Server) protocolRoutes() []route {
 	}
 }
 
-// sender accepts signed messages with or without a bearer credential.
+// sender is the set of credential kinds on the route for signed messages. A bearer credential is optional there.
 const sender = caller.AcceptNone | delegate
 
 // messageRoutes returns the routes of signers, signed messages and attested calls.

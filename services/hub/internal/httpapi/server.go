@@ -48,7 +48,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Config is the configuration of a Server.
+// Config has the settings of a Server.
 type Config struct {
 	HubURL  string         // public base URL of the hub, without a trailing slash
 	Origin  string         // scheme and host of HubURL, as in the Origin header
@@ -94,9 +94,9 @@ type Deps struct {
 
 	// Functions that record metrics. All except Degraded may be nil.
 	Observe  func(method, route string, status int, took time.Duration)
-	Count    func(method, route string, status int) func() // counts answers that front gives from a cache
+	Count    func(method, route string, status int) func() // counts responses that front gives from a cache
 	Degraded func(route, source string)
-	// Trace wraps the router in tracing. Answers that front gives from a cache are not traced. Trace may be nil.
+	// Trace wraps the router in tracing. Responses that front gives from a cache are not traced. Trace may be nil.
 	Trace func(http.Handler) http.Handler
 }
 
@@ -107,7 +107,7 @@ type Accounts struct {
 	Payouts  identityclaim.Payouts
 	Profiles *profile.Service
 	Digests  *digest.Service
-	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Faults:
+	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
@@ -200,11 +200,11 @@ func New(cfg Config, d Deps) *Server {
 // limit of their IP address.
 func (s *Server) Router() *httpx.Router { return s.router }
 
-// Receipt serves GET /receipts/{id} for clients that accept JSON.
+// Receipt serves GET /receipts/{id} for clients that accept JSON: a call with its events and the outcome of its market.
 func (s *Server) Receipt(c echo.Context) error { return request.BySignal(s.reads.Receipt)(c) }
 
 // Login verifies an identity token that was not sent as a bearer token and returns its identity. The rules and the rate limit of
-// bearer tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
+// bearer tokens apply. Errors: unauthenticated, rate_limited, identity_provider_unavailable.
 func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
 	who, standing, err := s.Callers.Resolve(c.Request().Context(), caller.Request{
 		Accept: caller.AcceptLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
@@ -224,7 +224,7 @@ func (s *Server) Table() []httpx.Route { return s.router.Table() }
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close cancels the builds of cached answers and waits until they have ended.
+// Close cancels the builds of cached responses and waits until they have ended.
 func (s *Server) Close() { s.close() }
 
 // mount adds routes and the retired routes to the router, and records which credential kinds each route accepts.

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Visitor returns the operator of the session of a request, and in name the operator's handle. Both are empty without a session.
-// A request that changes data must come from a page of this hub. Faults: forbidden, rate_limited, and those of the ledger.
+// Visitor returns the operator of the session of a request and, in name, the operator's handle. Both are empty without a session.
+// A request that changes data must come from a page of this hub. Errors: forbidden, rate_limited, and the errors of the ledger.
 func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err error) {
 	r := c.Request()
 	sig := request.Cookie(r, request.CookieSig)
@@ -53,20 +53,20 @@ func ownPage(r *http.Request, origin string) bool {
 // OwnPage reports whether a page of this hub sent the request.
 func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.Origin) }
 
-// CountConsent charges a request for the consent page to the rate limit of the session. Fault: rate_limited.
+// CountConsent charges a request for the consent page to the rate limit of the session. Error: rate_limited.
 func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	standing, err := s.Callers.CountConsent(c.Request().Context(), who.Session)
 	request.SetLimitHeaders(c.Response().Header(), *standing)
 	return err
 }
 
-// StartSession stores a session and sets its cookies. Fault: db_unavailable.
+// StartSession stores a session and sets its cookies. Error: db_unavailable.
 func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
 	return s.settings.StartSession(c, op, signedInAt)
 }
 
 // EndSession ends the session of the request and removes the cookies. If all is true, it ends every session of the operator.
-// Faults: unauthenticated if all is true and there is no session, and those of the stores.
+// Errors: unauthenticated if all is true and there is no session, and the errors of the stores.
 func (s *Server) EndSession(c echo.Context, all bool) error {
 	r := c.Request()
 	if all {
@@ -76,7 +76,7 @@ func (s *Server) EndSession(c echo.Context, all bool) error {
 	return s.settings.EndSession(c, signed, ok)
 }
 
-// RevokeKey revokes an operator key with its signers and webhooks. Faults: not_found, and those of the stores.
+// RevokeKey revokes an operator key with its signers and webhooks. Errors: not_found, and the errors of the stores.
 func (s *Server) RevokeKey(ctx context.Context, owner operator.ID, keyID string) error {
 	_, _, err := s.settings.Revoke(ctx, owner, keyID)
 	return err

@@ -64,8 +64,8 @@ func ParsePayout(raw string) (Address, error) {
 	return a, nil
 }
 
-// Is reports whether the address equals an address that an identity provider has verified. An empty chain matches both kinds. On
-// Ethereum, Is ignores case.
+// Is reports whether the address equals an address that an identity provider has verified. An empty chain matches any kind of
+// wallet. On Ethereum, Is ignores case.
 func (a Address) Is(address, chain string) bool {
 	if chain != "" && Chain(chain) != a.chain {
 		return false

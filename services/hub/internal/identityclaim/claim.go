@@ -23,7 +23,7 @@ type Station struct {
 	Profile string // URL prefix of profiles; the identity is appended
 }
 
-// Claim is a public claim of an operator that a wallet at a station belongs to it.
+// Claim is the public claim of an operator to own a wallet at a station.
 type Claim struct {
 	Station    string
 	Identity   string // canonical form of an Address
@@ -39,7 +39,7 @@ type Account struct {
 	Links           []string
 }
 
-// Accounts reads accounts from the ledger. Errors of its methods: not_found, and those of the ledger.
+// Accounts reads accounts from the ledger. Errors of its methods: not_found, and the errors of the ledger.
 type Accounts struct {
 	Ledger operatorv1.OperatorReadServiceClient
 }
@@ -108,7 +108,7 @@ func (s *Service) Station(name string) (Station, error) {
 }
 
 // Claim stores that the wallet a belongs to the operator me, if the identity provider has linked the wallet to the operator's
-// account. Errors: ErrNotLinked, and those of the dependencies.
+// account. Errors: ErrNotLinked, and the errors of the ledger, the identity provider and the store.
 func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Address, token string) (Claim, error) {
 	account, err := s.accounts.ByID(ctx, me)
 	if err != nil {

@@ -22,8 +22,8 @@ type Payouts struct {
 }
 
 // Address returns the payout address of an operator. It returns "" if the operator is unknown, has no address, or has a tier
-// without payouts, or if payouts are disabled. The tiers People and House receive payouts; Bots do not. Errors: those of the
-// ledger except not_found.
+// without payouts, or if payouts are disabled. The tiers People and House receive payouts; Bots do not. It returns the errors of
+// the ledger except not_found.
 func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, error) {
 	if p.Money.ChainID == 0 {
 		return "", nil

@@ -49,7 +49,7 @@ type RTMP struct {
 func (r RTMP) Name() string { return RTMPName }
 
 // Provision implements Provider. It creates a key and sends no request. The offered key starts with the name of the stream,
-// because RTMP servers store the stream under that name.
+// because RTMP servers store the stream under that name. It returns ErrUnavailable before the origin has started.
 func (r RTMP) Provision(_ context.Context, w Want) (Offer, error) {
 	if r.Base() == "" {
 		return Offer{}, ErrUnavailable

@@ -107,13 +107,11 @@ func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string,
 	return s.provider.Playback(st), nil
 }
 
-// keyPrefix is the prefix of stream keys.
 const keyPrefix = "sk_"
 
 // keyBytes is the number of random bytes in a stream key.
 const keyBytes = 24
 
-// newKey returns a random stream key.
 func newKey() string {
 	raw := make([]byte, keyBytes)
 	_, _ = rand.Read(raw) // never fails

@@ -8,13 +8,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MaxLabel is the maximum number of characters of the label of a stream.
+// MaxLabel is the maximum length of a stream label in characters.
 const MaxLabel = 80
 
 // Latency is the requested delay between the encoder and viewers.
 type Latency string
 
-// Values of Latency.
+// Latencies that an operator can request.
 const (
 	Standard Latency = "standard"
 	Low      Latency = "low"

@@ -38,8 +38,8 @@ func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, addr
 	return n, nil
 }
 
-// Sweep ends sessions without heartbeats and clears expired overlay signals. It returns the number of changed sessions. Only one
-// process at a time should run it. Error: db_unavailable.
+// Sweep ends sessions without heartbeats and clears expired overlay signals. It returns the total number of ended sessions and
+// cleared signals. Only one process at a time should run it. Error: db_unavailable.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	n, err := s.Store.Sweep(ctx, s.Now())
 	if n > 0 {

@@ -19,7 +19,7 @@ const (
 	callPage    = 100
 )
 
-// ErrNoShow is the error of a session id that is unknown or belongs to another operator.
+// ErrNoShow is returned for a session id that is unknown or belongs to another operator.
 var ErrNoShow = apperr.New(apperr.NotFound, "not_found", "")
 
 // Activity counts the new clips, clip views and new followers of an operator in a period.
@@ -38,14 +38,14 @@ func (w Watched) Average() int64 {
 	return int64(math.Round(float64(w.Viewers) / float64(w.Samples)))
 }
 
-// Best is the won call of a session with the highest score.
+// Best is the won call with the highest score in a session.
 type Best struct {
 	SignalID string
 	Odds     protocol.Bps
 	Score    int32
 }
 
-// Top is the market of a session with the most calls, or the market of the overlay if there are no calls.
+// Top is the market with the most calls in a session, or the market of the overlay signal if there are no calls.
 type Top struct {
 	MarketID protocol.MarketID
 	Title    string // title that the ledger stores; empty for the market of the overlay
@@ -113,7 +113,8 @@ func (s *Service) session(ctx context.Context, handle protocol.Handle, showID st
 	return found.At(s.Now()), ok, err
 }
 
-// calls returns the calls that an operator filed from from to to, newest first, at most most.
+// calls returns the newest calls that an operator filed in the period between from and to, newest first. The maximum number is
+// most.
 func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
 	var out []*signalv1.Signal
 	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()
@@ -140,7 +141,7 @@ func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to ti
 	}
 }
 
-// add computes the totals of r.Calls. Score and Best include only counted calls.
+// add computes the totals, Best and Top from r.Calls. Score and Best include only counted calls.
 func (r *Recap) add() {
 	markets := map[protocol.MarketID]int{}
 	r.Count = int64(len(r.Calls))

@@ -39,8 +39,8 @@ type Service struct {
 // NewService builds a Service. All fields of c except Ingest are required.
 func NewService(c Config) *Service { return &Service{Config: c} }
 
-// Beat records a heartbeat, which a client sends or which arriving video causes. It starts a session if the operator has no open
-// one. Errors: ErrNotApproved, db_unavailable.
+// Beat records a heartbeat, which a client sends or which arriving video causes. If the operator has no open session, it
+// starts a session. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) Beat(ctx context.Context, b Beat) (Session, error) {
 	return s.beat(ctx, Start{Beat: b})
 }
@@ -96,8 +96,8 @@ func (s *Service) Last(ctx context.Context, handle protocol.Handle) (Session, bo
 	return last.At(s.Now()), found, err
 }
 
-// OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal, or else
-// that of the heartbeats. It returns false if the operator is not live. Error: db_unavailable.
+// OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal, or
+// else the market that the heartbeats name. It returns false if the operator is not live. Error: db_unavailable.
 func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	session, _, err := s.Current(ctx, handle)
 	if err != nil || !session.Live() {

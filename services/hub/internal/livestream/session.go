@@ -18,16 +18,16 @@ const (
 	RecentSpan = 24 * time.Hour
 )
 
-// Maximum numbers of live sessions and of recent sessions in the live list.
+// Maximum lengths of the lists of live and of recent sessions.
 const (
 	MaxLive   = 100
 	MaxRecent = 12
 )
 
-// ErrNotApproved is the error of a request of a suspended operator.
+// ErrNotApproved is returned for a request by a suspended operator.
 var ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has suspended this operator")
 
-// Session is a live session of an operator.
+// Session is a broadcast session of an operator. It is live while it is open and has a stream URL.
 type Session struct {
 	ID        string // the showId of the API, a UUIDv7
 	Handle    protocol.Handle

@@ -93,7 +93,7 @@ const (
 	OverlayLife = 12 * time.Hour
 )
 
-// Overlay is the overlay signal of an operator: the market that the operator shows over its video.
+// Overlay is the overlay signal of an operator: the market that the operator shows over the video.
 type Overlay struct {
 	MarketID   protocol.MarketID
 	Name       string

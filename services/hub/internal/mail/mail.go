@@ -24,7 +24,7 @@ const sendTime = 30 * time.Second
 // Log writes digests to the log. It implements digest.Sender for an installation without a mail server.
 type Log struct{ Log *slog.Logger }
 
-// Send implements digest.Sender. It always returns 1 recipient.
+// Send implements digest.Sender. It always returns 1 as the number of recipients.
 func (l Log) Send(ctx context.Context, d digest.Letter) (int, error) {
 	l.Log.InfoContext(ctx, "daily digest", "date", d.Date, "subject", d.Subject, "text", d.Text)
 	return 1, nil

@@ -9,7 +9,8 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Limits of the members of a native market: texts in characters, prices in basis points, and the time until its cutoff.
+// Limits and default of the members of a native market: texts in characters, prices in basis points, and the time until its
+// cutoff.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200

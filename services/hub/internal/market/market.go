@@ -12,7 +12,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Default and maximum number of markets in the list for broadcasts.
+// Default and maximum number of markets in the list of markets that can be aired.
 const (
 	DefaultAirable = 100
 	MaxAirable     = 400
@@ -40,7 +40,7 @@ const (
 	DefaultResolved = 50
 )
 
-// maxText is the maximum number of bytes of a search text that is sent to the ledger. The ledger uses fewer.
+// maxText is the maximum number of bytes of a search text that is sent to the ledger. The ledger uses fewer bytes.
 const maxText = 512
 
 // CutText returns a search text as valid UTF-8, truncated to at most maxText bytes.
@@ -62,13 +62,14 @@ func ParseMode(raw string) string {
 	return ""
 }
 
-// Default and maximum number of entries in the list of price gaps.
+// Default and maximum number of entries in the list of gaps. A gap is the difference between the share of YES calls and the
+// price.
 const (
 	DefaultGaps = 20
 	MaxGaps     = 100
 )
 
-// ErrMissingID is the error of a request for a price history that names no market.
+// ErrMissingID is the error of a request that requires a market id and has none.
 var ErrMissingID = apperr.New(apperr.Invalid, "missing_market_id", "marketId is required")
 
 // Limits of pins and of the heatmap: characters of a text, positions, pins and tiles.
@@ -120,7 +121,7 @@ func ReadError(err error) error {
 }
 
 // Labels of the sentiment of calls, and their thresholds. The sentiment is Bullish from a score of clearScore and Bearish from
-// -clearScore. Between them it is Mixed from mixedFrom calls, else Neutral.
+// -clearScore. Between these scores it is Mixed if there are at least mixedFrom calls, else Neutral.
 const (
 	Bullish = "bullish"
 	Bearish = "bearish"

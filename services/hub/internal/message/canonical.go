@@ -10,14 +10,14 @@ import (
 // PerMinute is the maximum number of messages that a signing key may send in a minute.
 const PerMinute = 30
 
-// Limits of a message: bytes of JSON, and levels of nesting.
+// Maximum size of a message in bytes of JSON, and maximum nesting depth.
 const (
 	MaxSize  = 32 << 10
 	MaxDepth = 16
 )
 
-// Prefixes of the bytes that a signature covers: of a message, and of the registration of a signer. Because they differ, a
-// signature of one kind is invalid as the other kind.
+// Prefixes of the bytes that a signature covers. MessagePrefix is for messages, and SignerPrefix is for registrations of
+// signers. Because they differ, a signature of one kind is invalid as the other kind.
 const (
 	MessagePrefix = "denpa-message-v1"
 	SignerPrefix  = "denpa-signer-v1"

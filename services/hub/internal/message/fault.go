@@ -28,7 +28,7 @@ var (
 		"limit of ten active signers of a passport for an app reached; revoke one first").With("limit", MaxSigners)
 )
 
-// Values of the member "reason" of errors, names of members of errors, and the start of an error text.
+// Texts in error responses: values of the member "reason", names of members, and the beginning of a message.
 const (
 	ReasonSchema       = "schema"
 	ReasonWindow       = "timestamp_out_of_window"

@@ -8,8 +8,9 @@ import (
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
-// hide removes the payload of each message that contains text that moderation has hidden, and sets its Hidden field. All reads of
-// messages call it. If no message contains text, it sends no request to the ledger. Error: signal_service_unavailable.
+// hide removes the payload of each message whose text moderation has hidden, and sets the field Hidden of its record. All
+// reads of messages call hide. If no message contains text, hide sends no request to the ledger. Error:
+// signal_service_unavailable.
 func (s *Service) hide(ctx context.Context, records []Record) error {
 	var things []*moderationv1.Thing
 	var owner []int // index of the record of each thing
@@ -52,7 +53,7 @@ func (s *Service) shown(ctx context.Context, r Record) (Record, error) {
 	return one[0], err
 }
 
-// withoutPayload returns a canonical message in which the payload is null.
+// withoutPayload returns the canonical message body with its payload replaced by null.
 func withoutPayload(body []byte) ([]byte, error) {
 	members, err := object(body)
 	if err != nil {
@@ -62,9 +63,9 @@ func withoutPayload(body []byte) ([]byte, error) {
 	return encodeWithout(members, ""), nil
 }
 
-// textOf lists the moderated objects whose text a message contains. For a call, these are the call if it has a take, and the
-// market if the call has a market title. For a market or a resolution, it is the market; for a station, the station. For a
-// profile or a broadcast, it is the profile of the author.
+// textOf lists the moderated objects whose text a message contains. For a call, it lists the call if it has a take, and the
+// market if the call states a market title. For a market or a resolution, it lists the market; for a station, the station;
+// for a profile or a broadcast, the profile of the author.
 func textOf(r *Record) ([]*moderationv1.Thing, error) {
 	var has struct {
 		Payload struct {

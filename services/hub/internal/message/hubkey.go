@@ -99,7 +99,7 @@ func (h *HubKeys) add(e hubKeySetting) error {
 // All returns all public keys of the hub, newest first.
 func (h *HubKeys) All() []HubKey { return slices.Clone(h.keys) }
 
-// Find returns the key of the hub with this public key; false if the hub has no such key.
+// Find returns the hub key with this public key, or false if the hub has no such key.
 func (h *HubKeys) Find(key Key) (HubKey, bool) {
 	for _, k := range h.keys {
 		if k.Key == key {
@@ -111,8 +111,8 @@ func (h *HubKeys) Find(key Key) (HubKey, bool) {
 
 var errNoHubKey = errors.New("no hub key is valid now")
 
-// sign returns the newest key that is valid at the time at and has a seed, and a function that signs with this key. It returns
-// errNoHubKey if there is none.
+// sign returns the newest key that is valid at the time at and has a seed, and a function that signs with this key. It
+// returns errNoHubKey if there is no such key.
 func (h *HubKeys) sign(at time.Time) (Key, func([]byte) []byte, error) {
 	for _, k := range h.keys {
 		if private := h.private[k.Key]; private != nil && k.covers(at) {

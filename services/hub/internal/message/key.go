@@ -29,7 +29,7 @@ func ParseKey(s string) (Key, error) {
 	return "", ErrWeakKey
 }
 
-// bytes returns the 32 bytes of the key; nil if the key has an invalid format.
+// bytes returns the 32 bytes of the key, or nil if the key has an invalid format.
 func (k Key) bytes() []byte {
 	b, err := hex.DecodeString(string(k))
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -46,8 +46,8 @@ func (k Key) strong() bool {
 }
 
 // Verify reports whether signature is a signature of data by the key. It is stricter than crypto/ed25519: it refuses
-// small-order keys and commitments, and non-canonical encodings of points. The library refuses an S that is not below
-// the group order.
+// small-order keys, small-order commitments, and non-canonical encodings of points. crypto/ed25519 itself refuses a scalar
+// that is not below the group order.
 func (k Key) Verify(data, signature []byte) bool {
 	key := k.bytes()
 	if key == nil || len(signature) != ed25519.SignatureSize {

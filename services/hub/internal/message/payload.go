@@ -82,7 +82,7 @@ type Call struct {
 	Signal  protocol.Side
 }
 
-// Market is the payload of market.create. The ledger and not this package checks the limits of its times.
+// Market is the payload of market.create. The ledger checks the limits of its times; this package does not.
 type Market struct {
 	Question         string
 	CutoffAt         time.Time
@@ -101,9 +101,9 @@ type Resolution struct {
 	Reason   *string
 }
 
-// ReadPayload checks a canonical payload against the schema of its message type and decodes it. If attested is true, it requires
-// the members that the hub adds, and else refuses them; Payload has no fields for them. Error: invalid_request with reason
-// payload and the field.
+// ReadPayload checks a canonical payload against the schema of its message type and decodes it. If attested is true, the
+// payload must have the members that the hub adds; otherwise it must not have them. Payload has no fields for these members.
+// Error: invalid_request with reason payload and the field.
 func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
 	var p Payload
 	switch t {
@@ -153,7 +153,7 @@ func (p *Call) normalize() {
 	p.Position, p.Signal = p.Position+p.Signal, ""
 }
 
-// plain replaces CR LF with LF in a text; nil is permitted.
+// plain replaces CR LF with LF in *text. It does nothing if text is nil.
 func plain(text *string) {
 	if text != nil {
 		*text = protocol.PlainLines(*text)

@@ -50,7 +50,7 @@ type Page struct {
 	Next     protocol.Cursor // zero: no next page
 }
 
-// Store stores messages, signers and challenges of signers. Error of all methods: db_unavailable.
+// Store stores messages, signers and challenges of signers. All methods can return db_unavailable.
 type Store interface {
 	// FindMessage returns the message with this id, or else the message that the key signed with this nonce. It also finds
 	// pending messages. If key is empty, it searches for the id only. found is false if there is none.
@@ -103,7 +103,7 @@ type Challenge struct {
 	ExpiresAt time.Time
 }
 
-// Action is what Config.Apply applies: the content of an authentic message.
+// Action is the content of an authentic message. Config.Apply applies it.
 type Action struct {
 	ID         ID // idempotency key of the effect
 	Type       Type
@@ -113,5 +113,5 @@ type Action struct {
 	ReceivedAt time.Time
 }
 
-// Result is the result of applying a message. The sender receives it; nil: none.
+// Result is the result of applying a message, which the sender receives. A nil Result means that the message has no result.
 type Result map[string]any

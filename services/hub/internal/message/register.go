@@ -36,7 +36,7 @@ func hashOf(challenge string) []byte {
 	return sum[:]
 }
 
-// clientKey parses a public key of a client. It returns ErrSignerExists for a key of the hub.
+// clientKey parses a public key of a client. Errors: those of ParseKey, and ErrSignerExists for a key of the hub.
 func (s *Service) clientKey(publicKey string) (Key, error) {
 	key, err := ParseKey(publicKey)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, erro
 	return r.GetKeyIds(), err
 }
 
-// checkOperatorKey returns unauthenticated if the operator key that created the signer is revoked. It reads the ledger, because
-// the revocation may not have reached this service yet.
+// checkOperatorKey returns unauthenticated if the operator key that created the signer is revoked, and then also revokes the
+// signers of this key. It reads the ledger, because the revocation may not have reached this service yet.
 func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
 	if signer.KeyID == "" {
 		return nil

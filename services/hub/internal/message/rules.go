@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
-// Maximum age of the timestamp of a new message, and maximum time that it may be ahead of the hub's clock.
+// Maximum age of the timestamp of a new message, and maximum time by which the timestamp may be ahead of the hub's clock.
 const (
 	WindowPast   = 5 * time.Minute
 	WindowFuture = time.Minute

@@ -17,9 +17,9 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// Schema returns the JSON Schema (2020-12) of the payload of a message type. If attested is true, it is the schema of messages
-// that the hub attests, else that of client messages. Both are the same unless the hub adds members. Schema returns false for an
-// unknown type.
+// Schema returns the JSON Schema (2020-12) of the payload of a message type. If attested is true, it is the schema for
+// messages that the hub attests; otherwise it is the schema for client messages. The two schemas are equal unless the hub
+// adds members. Schema returns false for an unknown type.
 func Schema(t Type, attested bool) ([]byte, bool) {
 	if _, known := ParseType(string(t)); !known {
 		return nil, false
@@ -131,9 +131,9 @@ func propertyOrder(raw []byte) (names []string, err error) {
 	return names, nil
 }
 
-// check returns the first error of a canonical payload; nil if it is valid. It checks members in the order of the schema, then
-// reports unknown members in the order of their names. Error: invalid_request with reason payload, and with the field if one
-// member is invalid.
+// check returns the first error of a canonical payload, or nil if it is valid. It checks members in the order of the schema.
+// It then reports unknown members in the order of their names. Error: invalid_request with reason payload, and with the field
+// if one member is invalid.
 func (s *payloadSchema) check(canonical []byte) error {
 	given, err := object(canonical)
 	if err != nil {
@@ -171,8 +171,8 @@ func (s *payloadSchema) check(canonical []byte) error {
 	return nil
 }
 
-// mistake describes the error of a member's value; empty for a valid value. It checks the format of times itself, because the
-// package jsonschema does not.
+// mistake returns a text that describes why the value of a member is invalid, or "" if it is valid. It checks the format of
+// times itself, because the package jsonschema does not.
 func (m *memberSchema) mistake(canonical []byte) string {
 	schema := m.value.Schema()
 	var v any

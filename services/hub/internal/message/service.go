@@ -103,9 +103,9 @@ type Verdict struct {
 	Reasons []string // reasons or codes of all errors, in the order of the checks
 }
 
-// Verify reports whether Submit would accept a message, with all reasons if it would not. It stores nothing. A message that has
-// been accepted stays valid. A message of the hub is valid if the hub's key covers its timestamp. Errors: those of Read;
-// db_unavailable.
+// Verify reports whether Submit would accept a message and, if not, all reasons. It stores nothing. A message that has been
+// accepted stays valid. A message of the hub is valid if the period of the hub's key contains its timestamp. Errors: those of
+// Read; db_unavailable.
 func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	m, err := Read(s.Issuer, raw)
 	if err != nil {
@@ -130,7 +130,8 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	return v, nil
 }
 
-// dryRun calls note with each reason for which Submit would refuse the message of a client.
+// dryRun calls note with each reason for which Submit would refuse the message of a client. It stores nothing. Error:
+// db_unavailable.
 func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) error {
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {

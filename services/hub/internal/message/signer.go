@@ -54,7 +54,8 @@ func (s Signer) Status(now time.Time) Status {
 	}
 }
 
-// Usable returns nil if the signer may sign at the time now, else unauthenticated with reason signer_revoked or signer_expired.
+// Usable returns nil if the signer may sign at the time now. Otherwise it returns unauthenticated with reason signer_revoked
+// or signer_expired.
 func (s Signer) Usable(now time.Time) error {
 	switch s.Status(now) {
 	case Revoked:
@@ -86,8 +87,9 @@ type SignerDraft struct {
 	Proof     string // 128 lower-case hexadecimal digits
 }
 
-// SignerProof returns the bytes that the new key must sign: the prefix, the issuer and the canonical form of the registration,
-// separated by line feeds. The prefix differs from that of messages, so a signature of one kind is invalid as the other kind.
+// SignerProof returns the bytes that the new key must sign: the prefix, the issuer and the canonical form of the
+// registration, separated by line feeds. Messages have another prefix, so a signature of one kind is invalid as the other
+// kind.
 func SignerProof(issuer string, owner Owner, d SignerDraft) ([]byte, error) {
 	proof := map[string]any{
 		"appId": nullable(owner.AppID), "challenge": d.Challenge, "denpaId": owner.DenpaID,

@@ -69,8 +69,8 @@ func (s *Service) submit(ctx context.Context, raw []byte, by *Bearer) (Submitted
 	return s.store(ctx, m, signer)
 }
 
-// signer returns the signer of a message. isHubKey reports whether the signer is a key of the hub; the Signer is then empty.
-// Errors: unauthenticated with reason unknown_signer, db_unavailable.
+// signer returns the signer of a message. isHubKey reports whether the message was signed with a key of the hub; signer is
+// then empty. Errors: unauthenticated with reason unknown_signer, db_unavailable.
 func (s *Service) signer(ctx context.Context, m Message) (signer Signer, isHubKey bool, err error) {
 	if _, isHubKey = s.Keys.Find(m.Key); isHubKey {
 		return Signer{}, true, nil
@@ -85,7 +85,7 @@ func (s *Service) signer(ctx context.Context, m Message) (signer Signer, isHubKe
 	return signer, false, checkOwner(m, signer)
 }
 
-// store checks a new message, stores it as pending and then settles it.
+// store checks a new message, stores it as pending and then settles it (see settle).
 func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitted, error) {
 	now := s.now()
 	if err := checkNew(m, signer, now); err != nil {
@@ -104,8 +104,9 @@ func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitte
 	return s.settle(ctx, stored)
 }
 
-// settle applies a pending message, then marks it as accepted, or drops it if it is refused. Concurrent calls are safe: applying
-// has the same result for all of them, and one of them accepts the message.
+// settle applies a pending message. It then marks the message as accepted, or drops it if the message is refused. It returns
+// an accepted message unchanged. Concurrent calls are safe: applying has the same result for all of them, and one of them
+// accepts the message.
 func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	if !r.Pending {
 		return Submitted{Record: r, Replayed: true}, nil
@@ -152,7 +153,7 @@ func refused(err error) bool {
 	return false
 }
 
-// actionOf decodes a stored message, so that the effect applies exactly the signed content.
+// actionOf returns the Action of a stored message. It decodes the signed body, so that exactly the signed content is applied.
 func actionOf(r Record) (Action, error) {
 	members, err := object(r.Body)
 	if err != nil {
@@ -166,14 +167,15 @@ func actionOf(r Record) (Action, error) {
 }
 
 // settleAfter is the minimum age of a message that Sweep settles. The request of a younger message may still process it.
-// sweepBatch is the maximum number of messages per round.
+// sweepBatch is the maximum number of messages that one call of Sweep settles.
 const (
 	settleAfter = 30 * time.Second
 	sweepBatch  = 50
 )
 
-// Sweep settles messages that are still pending after a crash or an outage, and returns the number of accepted and dropped ones.
-// Concurrent calls are safe. A message that cannot be settled does not delay others; Sweep returns the last error.
+// Sweep settles messages that are still pending after a crash or an outage. It returns the number of messages that it
+// accepted or dropped. Concurrent calls are safe. A message that cannot be settled does not delay others; Sweep returns the
+// last error.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.now()
 	left, err := s.Store.ListUnsettledMessages(ctx, now.Add(-settleAfter), now, sweepBatch)

@@ -37,7 +37,7 @@ func ParseType(s string) (Type, bool) {
 // Scope returns the scope that a signer needs for messages of the type: the type with a colon in place of the dot.
 func (t Type) Scope() string { return strings.Replace(string(t), ".", ":", 1) }
 
-// scoped reports whether scope is the scope of any message type.
+// scoped reports whether scope is the scope of a message type.
 func scoped(scope string) bool {
 	for _, t := range Types {
 		if t.Scope() == scope {

@@ -80,8 +80,8 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService returns a Service. The store must hold the decisions about apps, and the ledger all others. A decision that hides a
-// profile also hides its streams and clips through air.
+// NewService returns a Service. The store must hold the decisions about apps, and the ledger must hold all other decisions. A
+// decision that hides a profile also hides its streams and clips through air.
 func NewService(
 	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,
 ) *Service {

@@ -24,7 +24,7 @@ func FromMessage(m *operatorv1.Operator) Operator {
 	}
 }
 
-// Directory looks up operators in the ledger. Errors of its methods: not_found, and those of the ledger.
+// Directory looks up operators in the ledger. Errors of its methods: not_found, and the errors of the ledger.
 type Directory struct {
 	Ledger operatorv1.OperatorReadServiceClient
 }

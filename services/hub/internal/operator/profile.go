@@ -6,7 +6,7 @@ import "github.com/signalcast/signalcast/pkg/apperr"
 var ErrSession = apperr.New(apperr.Forbidden, "session_required",
 	"payoutAddress can be changed only in a session that is at most 15 minutes after its sign-in; sign in again").With("field", "payoutAddress")
 
-// Change is a change of a text of a profile: unchanged, a new value, or cleared.
+// Change is the change of one text of a profile: no change, a new text, or deletion.
 type Change struct {
 	Given bool
 	Text  *string // new value; nil: clear the text

@@ -19,7 +19,9 @@ var (
 
 // elements returns the elements of a list that is a member of a JSON object. It does not parse the elements, so a malformed
 // element does not affect the following ones. It skips elements that are too large or nested too deep, and elements after the
-// first maxEntries. Errors: errShape, errCut.
+// first maxEntries.
+//
+// Errors: errShape if the text is not an object with such a list, errCut if the text is truncated or malformed.
 func elements(body []byte, member string) ([][]byte, error) {
 	s := splitter{b: body}
 	if !s.enterList(member) {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// Time limit and size limit of one answer of a partner.
+// Time limit and size limit of one response of a partner.
 const (
 	Within   = 3 * time.Second
 	MaxBytes = 1 << 20 // bytes, both before and after decompression
@@ -37,12 +37,12 @@ type Reader struct {
 	o      Options
 }
 
-// NewReader builds a Reader.
+// NewReader returns a Reader with the settings o.
 func NewReader(o Options) *Reader {
 	return &Reader{client: safedial.Client(safedial.Options{Private: o.Private, Timeout: Within}), o: o}
 }
 
-// Close closes idle connections.
+// Close closes the idle connections to partners.
 func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // Tapes implements federation.Reader.
@@ -88,10 +88,11 @@ var (
 	errDegraded = errors.New("the answer is empty because its source was unavailable")
 )
 
-// buffers reuses buffers for answers, so that frequent reads do not allocate a megabyte each.
+// buffers reuses the buffers for responses, so that frequent reads do not allocate a megabyte each.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // each reads a list of a partner and calls take with the JSON text of each entry. take must not keep the slice after it returns.
+// If the partner reports an outage with an empty list, each returns errDegraded.
 func (r *Reader) each(ctx context.Context, address, member string, limit int, take func(raw []byte)) error {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -119,7 +120,8 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 	return err
 }
 
-// get requests a list of a partner. The caller must close the body of the response. It returns an error if the status is not 200.
+// get requests a list of a partner. The caller must close the body of the response. It returns an error if the URL is not https,
+// if the request fails, or if the status is not 200.
 func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && !r.o.Private {

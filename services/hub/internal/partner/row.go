@@ -53,7 +53,7 @@ func (r *row) time(name string) time.Time {
 	return t
 }
 
-// readTape parses a tape of a partner. It returns false if a member is missing or has another type.
+// readTape parses a tape (clip) of a partner. It returns false if a member is missing or has another type.
 func readTape(raw []byte) (federation.Tape, bool) {
 	r := newRow(raw)
 	t := federation.Tape{

@@ -61,7 +61,7 @@ func (s *Store) EndSessions(ctx context.Context, id operator.ID, now time.Time) 
 	return s.write.EndSessions(ctx, db.EndSessionsParams{UserID: id, Now: now})
 }
 
-// SweepSessions deletes the sessions that were issued before a time. It returns their number.
+// SweepSessions deletes the sessions that were issued before a time, and returns the number of deleted sessions.
 func (s *Store) SweepSessions(ctx context.Context, before time.Time) (int64, error) {
 	return s.write.DeleteOldSessions(ctx, before)
 }

@@ -129,7 +129,7 @@ func app(row db.App) grant.App {
 	}
 }
 
-// hashOrNil converts a stored SHA-256 hash; nil for null. The table ensures that the hash has the right length.
+// hashOrNil converts a stored SHA-256 hash, which has 32 bytes. It returns nil for null.
 func hashOrNil(b []byte) *grant.Hash {
 	if b == nil {
 		return nil

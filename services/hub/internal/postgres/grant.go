@@ -59,7 +59,7 @@ func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rul
 	return outcome.Err
 }
 
-// useCode marks a code as used and stores the new grant, if any.
+// useCode marks a code as used. If the outcome has a new grant, it stores the grant first.
 func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, outcome grant.Outcome, now time.Time) error {
 	var redeemed *string
 	if outcome.Err == nil {
@@ -238,8 +238,8 @@ func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.R
 	return s, nil
 }
 
-// write applies the part of a outcome that codes and refresh tokens share: it revokes or extends the grant and stores new
-// tokens.
+// write applies the changes of an outcome that are common to codes and refresh tokens: it revokes or extends the grant and
+// stores new tokens.
 func write(ctx context.Context, q *db.Queries, outcome grant.Outcome, now time.Time) error {
 	if outcome.Revoke != "" {
 		if _, err := revoke(ctx, q, "", outcome.GrantID, outcome.Revoke, now); err != nil {
@@ -293,7 +293,7 @@ func (g *Grants) RevokeAccess(ctx context.Context, hash grant.Hash, now time.Tim
 	return g.write.RevokeAccessToken(ctx, db.RevokeAccessTokenParams{Hash: hash[:], Now: now})
 }
 
-// tokenOrNil converts a query result to a token; nil if ok is false.
+// tokenOrNil converts a query result to a token. It returns nil if ok is false.
 func tokenOrNil(hash grant.Hash, row db.GetAccessTokenRow, ok bool, err error) (*grant.TokenState, error) {
 	if !ok {
 		return nil, err

@@ -97,7 +97,8 @@ func (t operatorTx) beat(ctx context.Context, b livestream.Start) (livestream.Se
 	return now, err
 }
 
-// storeBeat stores a heartbeat. It extends the session with this id, or starts it if extend is false.
+// storeBeat stores a heartbeat. If extend is true, it extends the session with the given id, otherwise it starts a session
+// with this id. It also extends the overlay signal. For a go-live message, it stores that the message has been executed.
 func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string, url *string, extend bool) error {
 	p := db.ExtendLiveSessionParams{
 		ID: id, Now: b.At, MarketID: pg.Null(string(b.MarketID)), OwnURL: url, BroadcastID: pg.Null(b.BroadcastID),
@@ -122,8 +123,8 @@ func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string
 	return t.q.InsertGoLive(ctx, db.InsertGoLiveParams{MessageID: b.MessageID, SessionID: id, Now: b.At, BroadcastID: b.BroadcastID})
 }
 
-// requestedURL returns the stream URL that a go-live message sets for the session; nil for a heartbeat. If the message names a
-// market, requestedURL binds the URL to the market and returns an empty text.
+// requestedURL returns the stream URL that a go-live message sets for the session. It returns nil if the request has no URL,
+// as for a heartbeat. If the message names a market, requestedURL binds the URL to the market and returns an empty text.
 func (t operatorTx) requestedURL(ctx context.Context, b livestream.Start) (*string, error) {
 	if b.OwnURL == "" {
 		return nil, nil
@@ -153,7 +154,8 @@ func session(row db.LiveSession) livestream.Session {
 	}
 }
 
-// updateURL updates the stream URL of an open session. If the session thereby goes live or offline, it publishes an event.
+// updateURL updates the stream URL of the open session with the given id. provisioned is the playback URL of the provisioned
+// stream, or empty. If the session thereby goes live or offline, updateURL publishes an event.
 func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) error {
 	s, _, err := t.open(ctx)
 	if err != nil {
@@ -178,7 +180,7 @@ func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now t
 	return t.publishSnapshots(ctx, now, true)
 }
 
-// end ends a session. If the session was live, it publishes an event.
+// end ends a session at the time ended and publishes snapshots. If the session was live, it first publishes an event.
 func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now time.Time) error {
 	if err := t.q.EndLiveSession(ctx, db.EndLiveSessionParams{ID: s.ID, EndedAt: ended, Now: now}); err != nil {
 		return err
@@ -192,8 +194,8 @@ func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now ti
 	return t.publishSnapshots(ctx, now, true)
 }
 
-// publishSnapshots publishes the snapshot of the operator's channel. If list is true, it also publishes the live list, and last,
-// because all operators share the lock of the live list.
+// publishSnapshots publishes the snapshot of the operator's channel. If list is true, it then publishes the live list. The
+// live list is last, because all operators share its lock.
 func (t operatorTx) publishSnapshots(ctx context.Context, now time.Time, list bool) error {
 	handle := string(t.handle)
 	at, err := t.q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "operator:" + handle, Now: now})
@@ -254,7 +256,7 @@ func (t operatorTx) refresh(ctx context.Context, provisioned string, now time.Ti
 	return t.updateURL(ctx, open.ID, provisioned, now)
 }
 
-// maxSweep is the maximum number of stale sessions in one sweep, and also of expired overlay signals.
+// maxSweep is the maximum number of stale sessions, and the maximum number of expired overlay signals, in one sweep.
 const maxSweep = 500
 
 // Sweep implements livestream.Store.
@@ -329,7 +331,7 @@ func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]livestream.Past, e
 	}), err
 }
 
-// signalOf returns the overlay signal in two columns of a row; nil if the market is null or the name is empty.
+// signalOf returns the overlay signal with the given market and name. It returns nil if market is nil or name is empty.
 func signalOf(market *string, name string) *livestream.Signal {
 	if market == nil || name == "" {
 		return nil

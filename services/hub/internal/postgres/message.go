@@ -142,7 +142,7 @@ func (s *Store) AttestMessage(ctx context.Context, r message.Record) (message.Re
 	return record(row.Message), nil
 }
 
-// lastTime is a time later than that of any message.
+// lastTime is later than the time of every message. A list without a cursor starts there.
 var lastTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ListMessages implements message.Store. It reads one row more than the limit, to detect whether there is another page.

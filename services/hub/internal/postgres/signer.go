@@ -107,8 +107,8 @@ func revokeSigner(ctx context.Context, q *db.Queries, key message.Key, by string
 	return utc(at), err
 }
 
-// RevokeSignersOf revokes all signers of a grant and returns their number. It must run in the transaction that revokes the grant,
-// so that no message of the signers is stored after the revocation.
+// RevokeSignersOf revokes all signers of a grant and returns the number of signers that it locked. It must run in the
+// transaction that revokes the grant, so that no message of the signers is stored after the revocation.
 func RevokeSignersOf(ctx context.Context, q *db.Queries, grantID string, now time.Time) (int, error) {
 	keys, err := q.LockSignersOfGrant(ctx, grantID)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Schema returns the database schema of the hub with its migrations. password is the password of the role hub_rw; only migrating
-// needs it.
+// Schema returns the database schema of the hub with its migrations. password is the password of the role hub_rw, which only
+// migrations need.
 func Schema(password string) pg.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -73,8 +73,8 @@ func found[T any](row T, err error) (T, bool, error) {
 	return row, err == nil, err
 }
 
-// mapOf returns a map with one entry for each row; entry returns its key and value. It returns err unchanged, so that a caller
-// can pass the results of a query directly.
+// mapOf returns a map with one entry for each row. The function entry returns the key and the value of a row. mapOf returns
+// err unchanged, so that a caller can pass the results of a query directly.
 func mapOf[R any, K comparable, V any](rows []R, err error, entry func(R) (K, V)) (map[K]V, error) {
 	out := make(map[K]V, len(rows))
 	for _, row := range rows {

@@ -31,7 +31,7 @@ var (
 // PayoutSignIn is the maximum age of the sign-in of a session that may change the payout address.
 const PayoutSignIn = 15 * time.Minute
 
-// ofMember maps the names of the members of profile.update to their errors.
+// ofMember maps each member name of profile.update to the error for an invalid value.
 var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
@@ -48,7 +48,7 @@ func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, no
 	return &Service{ledger: ledger, newID: newID, now: now}
 }
 
-// Update changes the given members of the caller's profile. An empty change does nothing. signedInAt is the time of the
+// Update changes the given members of the profile of the operator me. An empty change does nothing. signedInAt is the time of the
 // sign-in of the caller's session; zero for other credentials. Errors: session_required, and those of Check and of the
 // ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
@@ -66,7 +66,7 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 }
 
 // Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the profile with
-// the payout address in canonical form. Errors: those of this package, such as ErrBio and ErrPayout.
+// the payout address in canonical form. For an invalid member, it returns the error of the member, such as ErrBio or ErrPayout.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil

@@ -1,3 +1,3 @@
-// Package program parses queries for the broadcast programme and requests of directors to change it, and builds the requests to
-// the clock service. The clock stores the programme and these requests.
+// Package program parses queries for the broadcast programme and requests of administrators to change it. It builds the requests
+// to the clock service, which stores the programme and the changes.
 package program

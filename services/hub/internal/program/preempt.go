@@ -9,14 +9,14 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Limits of a director's request: number of slots, and characters of the reason.
+// Limits of an administrator's request to change the programme: number of slots, and characters of the reason.
 const (
 	MaxSlots  = 6
 	MaxReason = 180
 )
 
-// Draft is a director's request to air a market in slots of a lane of the default programme. The clock chooses the value of a
-// zero member. The audit log stores the draft as JSON.
+// Draft is an administrator's request to air a market in slots of a lane of the default programme. The clock chooses the value of
+// a zero member. The audit log stores the draft as JSON.
 type Draft struct {
 	MarketID protocol.MarketID
 	Lane     string
@@ -32,7 +32,7 @@ func (d *Draft) Request() *programv1.CreatePreemptRequest {
 	}
 }
 
-// ErrUnavailable is the error of a director's request if the clock does not answer or if no clock is configured.
+// ErrUnavailable is the error of a programme change if the clock does not answer or if no clock is configured.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
 
 // ClockError converts an error of the clock: it returns ErrUnavailable if the clock is unavailable, and any other error

@@ -7,8 +7,8 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
-// Request returns the ledger request for the record of an operator. recent is the number of newest calls and moments the number
-// of moments to include.
+// Request returns the ledger request for the record of an operator. recent is the maximum number of newest calls in the record.
+// moments is the maximum number of moments.
 func Request(handle protocol.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
 	return &recordv1.GetOperatorRecordRequest{
 		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,

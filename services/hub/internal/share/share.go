@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Kind is the kind of the target of a short link.
+// Kind states to what a short link refers.
 type Kind string
 
 // Kinds of targets of short links.
@@ -19,7 +19,7 @@ const (
 	Operator Kind = "operator"
 )
 
-// Link is a short link: a code for the target of a kind with an id.
+// Link is a short link: its code, and the kind and the id of its target.
 type Link struct {
 	Code string
 	Kind Kind
@@ -49,7 +49,7 @@ func IsCode(s string) bool {
 	return len(s) == length && strings.Trim(s, alphabet) == ""
 }
 
-// Mint returns the code of a target. It creates the code on first use. Errors: those of the store.
+// Mint returns the code of a target. It creates the code on first use. It returns the errors of the store.
 func Mint(ctx context.Context, store Store, kind Kind, id string) (string, error) {
 	for {
 		code, err := store.AddLink(ctx, Link{newCode(), kind, id})

@@ -16,9 +16,9 @@ import (
 // ErrUnavailable is the error of a write if the ledger cannot be reached or does not answer.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
 
-// Time limits of a write: of its first attempt, of the pause before the second attempt, and of both in total. A write without an
-// answer may have been stored; a second attempt with the same id returns the stored result. The pause lets the connection
-// recover.
+// Time limits of a write: firstAttempt for its first attempt, pause before the second attempt, and total for both. A write
+// without a response may have been stored. A second attempt with the same id returns the stored result. The pause lets the
+// connection recover.
 const (
 	firstAttempt = 2500 * time.Millisecond
 	pause        = 100 * time.Millisecond
@@ -36,8 +36,8 @@ func NewService(ledger *ledgerclient.Client, newID func() string) *Service {
 	return &Service{ledger: ledger, newID: newID}
 }
 
-// File files a call. It assigns an id to the draft unless the draft has one. If the answer is lost, File repeats the request with
-// the same id, and the ledger returns the stored result. Errors: unauthenticated, market_not_found, market_closed,
+// File files a call. It assigns an id to the draft unless the draft has one. If the response is lost, File repeats the request
+// with the same id, and the ledger returns the stored result. Errors: unauthenticated, market_not_found, market_closed,
 // already_predicted, price_moved, idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.FileResponse, error) {
 	if d.GetId() == "" {
@@ -53,9 +53,9 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft
 	return filed, err
 }
 
-// Append assigns an id to an event and appends it to its call. It repeats a request whose answer was lost. key is the idempotency
-// key: the same key on the same call identifies the same event. An empty key means that there is none. Errors: unauthenticated,
-// not_found, forbidden, event_limit_reached, idempotency_key_reused, signal_service_unavailable, db_unavailable.
+// Append assigns an id to an event and appends it to its call. It repeats a request whose response was lost. key is the
+// idempotency key: the same key on the same call identifies the same event. An empty key means that there is none. Errors:
+// unauthenticated, not_found, forbidden, event_limit_reached, idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest, key string) (*signalv1.Event, error) {
 	d.Caller = callerOf(by)
 	if d.EventId = eventID(d.GetSignalId(), key); key == "" {
@@ -70,8 +70,8 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.App
 	return event, err
 }
 
-// DryRunFile is a dry run of File: it returns the call without an id and stores nothing. It uses no idempotency key.
-// Errors: those of File.
+// DryRunFile is a dry run of File: it returns the call without an id and stores nothing. It uses no idempotency key. It has the
+// same errors as File.
 func (s *Service) DryRunFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
 	d.Id, d.IdempotencyKey, d.BodyHash = s.newID(), nil, nil
 	r, err := s.ledger.SignalWrites.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: d})
@@ -82,8 +82,8 @@ func (s *Service) DryRunFile(ctx context.Context, by operator.Actor, d *signalv1
 	return r, nil
 }
 
-// DryRunEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency
-// key. Errors: those of Append.
+// DryRunEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency key. It has
+// the same errors as Append.
 func (s *Service) DryRunEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
 	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
 		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),

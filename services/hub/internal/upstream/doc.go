@@ -1,2 +1,2 @@
-// Package upstream publishes events that the hub has committed to the event feed of the ledger.
+// Package upstream sends events to the event feed of the ledger after the hub has committed them.
 package upstream

@@ -10,10 +10,10 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// Feed publishes events that the hub has committed to the event feed of the ledger.
+// Feed sends events to the event feed of the ledger after the hub has committed them.
 type Feed struct{ Ledger feedv1.FeedServiceClient }
 
-// Prefixes of the channels of one operator. The rest of the channel name identifies the operator.
+// Prefixes of the names of channels that belong to one operator. The rest of the name identifies the operator.
 const (
 	me       = "me:"
 	overlay  = "overlay:"
@@ -27,7 +27,7 @@ const (
 
 // Publish sends facts to the ledger. Facts of an operator's private channel and viewer numbers are sent as news, which the ledger
 // does not number. Snapshots of channels are sent as copies. An overlay signal is sent as both. The ledger numbers all other
-// facts. Errors: those of the ledger.
+// facts. Publish returns the errors of the ledger.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {
@@ -54,7 +54,7 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	return err
 }
 
-// replaceCopy adds a copy and replaces an earlier one of the same channel.
+// replaceCopy adds the copy of a fact to list. It replaces an earlier copy of the same channel.
 func replaceCopy(list []*feedv1.Copy, one outbox.Fact, at *timestamppb.Timestamp) []*feedv1.Copy {
 	c := &feedv1.Copy{Channel: one.Topic, At: at, Data: one.Data}
 	for i := range list {

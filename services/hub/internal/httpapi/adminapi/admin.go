@@ -34,7 +34,7 @@ type Server struct {
 	Moderation *moderation.Service
 	OnAir      *livestream.Service
 	Pins       market.Store
-	TilePages  view.FallbackCache                 // cached answers that show the pinned markets
+	TilePages  view.FallbackCache                 // cached responses that show the pinned markets
 	Programs   programv1.ProgramReadServiceClient // read API of the clock service; nil: the hub has no clock
 	Director   programv1.ProgramServiceClient     // write API of the clock service; nil: the hub has no clock
 	Audits     request.Audit
@@ -74,8 +74,8 @@ func (s *Server) ResolveSignals(c echo.Context) error {
 	})
 }
 
-// Scan handles GET /api/admin/resolve-signals, and POST without a body. It starts one scan for new outcomes and returns the
-// figures of the scan.
+// Scan handles GET /api/admin/resolve-signals, and POST without a body. It scans once for new outcomes and returns the counts and
+// the errors of the scan.
 func (s *Server) Scan(c echo.Context) error {
 	call := s.Ledger.ResolutionWrites.Scan
 	scan, err := request.AuditedCall(c, s.Audits, request.AdminAction{}, call, &resolutionv1.ScanRequest{})

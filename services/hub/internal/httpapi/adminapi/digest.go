@@ -28,7 +28,7 @@ const (
 )
 
 // DailyDigest handles POST /api/admin/daily-digest. It sends the mail about the previous day at most once. With ?dry=1, it only
-// returns the content. Faults: errDry, and those of the ledger and the mail service.
+// returns the content. Errors: errDry for an invalid parameter dry, and the errors of the ledger and the mail service.
 func (s *Server) DailyDigest(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (s *Server) DailyDigest(c echo.Context) error {
 var errDry = grant.ErrInvalidRequest.Say("dry must be 1 to preview the mail; leave it out or set it to 0 to send "+
 	"it").With("field", "dry")
 
-// readDry reads the parameter dry. Unknown values are rejected, so that a misspelled preview does not send the mail. Fault:
-// errDry.
+// readDry reports whether the parameter dry is 1. It returns errDry for any value other than 0 and 1, so that a misspelled
+// parameter does not send the mail.
 func readDry(values []string) (bool, error) {
 	switch {
 	case len(values) == 0:
@@ -73,7 +73,8 @@ func readDry(values []string) (bool, error) {
 	return false, errDry
 }
 
-// digestOf reads the figures of one day. It fails if any part cannot be read, because the mail is sent once and must be complete.
+// digestOf reads the statistics of one day. It fails if any part cannot be read, because the mail is sent once and must be
+// complete.
 func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest, error) {
 	day, err := s.Ledger.Days.GetDay(ctx, &digestv1.GetDayRequest{
 		From: ledgerclient.Timestamp(w.From), To: ledgerclient.Timestamp(w.To),
@@ -114,7 +115,7 @@ func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 	}, nil
 }
 
-// letter returns the text mail with the figures in d.
+// letter returns the text mail with the statistics in d.
 func (s *Server) letter(d *openapi.Digest) digest.Letter {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

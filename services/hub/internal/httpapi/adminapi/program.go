@@ -28,7 +28,8 @@ func (s *Server) Preempts(c echo.Context) error {
 	return view.OK(c, openapi.Preempts{Items: view.List(list, showPreempt), Count: int64(len(list))}, err)
 }
 
-// Preempt handles POST /api/broadcast/preempt. It adds an entry to the programme; with the member action it cancels one.
+// Preempt handles POST /api/broadcast/preempt, which adds an entry to the programme. With the member action, it cancels an entry
+// instead.
 func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if o.Has("action") {
 		return s.cancelPreempt(c, o)
@@ -76,8 +77,8 @@ func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(ended)}, err)
 }
 
-// preemptID reads the id of a programme entry, which is a UUID. It records an invalid id, or a missing one if need is true, as an
-// error of o.
+// preemptID reads the id of a programme entry, which is a UUID. It records an invalid id as an error of o, and also a missing id
+// if need is true.
 func preemptID(o httpx.Object, need bool) string {
 	raw := o.String("id", httpx.BodyLimit, need)
 	id, ok := request.ParseUUID(raw)

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// Maximum lengths of members of the resolution bodies, in characters.
+// Maximum lengths, in characters, of texts in requests to resolve or dispute a market.
 const (
 	maxResolutionReason = 500
 	maxResolutionName   = 64

@@ -41,7 +41,7 @@ type Server struct {
 	drawing  *semaphore.Weighted
 }
 
-// Limits of the rendering of PNG files. A PNG file takes about 20 ms of CPU time.
+// Limits for rendering PNG files. One file takes about 20 ms of CPU time.
 const (
 	maxDrawing = 2                      // maximum number of concurrent renderings
 	maxCached  = 128                    // maximum number of cached PNG files
@@ -84,7 +84,7 @@ type item struct {
 
 var errItemNotFound = apperr.New(apperr.NotFound, "not_found", "")
 
-// item returns the item with the given kind and id. Fault: not_found.
+// item returns the item with the given kind and id. Error: not_found.
 func (s *Server) item(ctx context.Context, kind, id string) (item, error) {
 	switch share.Kind(kind) {
 	case share.Signal:
@@ -97,7 +97,8 @@ func (s *Server) item(ctx context.Context, kind, id string) (item, error) {
 	return item{}, errItemNotFound
 }
 
-// disputeTimeout bounds the read of the market of a call. If the read fails, the card is drawn without the dispute.
+// disputeTimeout is the time limit for reading the market of a call. If the read fails, the card does not show whether the market
+// is disputed.
 const disputeTimeout = time.Second
 
 func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
@@ -220,8 +221,8 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	return t, nil
 }
 
-// Card handles GET /api/card/{kind}/{id}. The answer is JSON for format=json, and a PNG file for the extension .png or a matching
-// Accept header. Otherwise it is an SVG file.
+// Card handles GET /api/card/{kind}/{id}. The response is JSON for format=json. It is a PNG file for the extension .png, or if
+// the Accept header prefers PNG. Otherwise it is an SVG file.
 func (s *Server) Card(c echo.Context) error {
 	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
 	id, wantsSVG := strings.CutSuffix(id, ".svg")
@@ -269,7 +270,8 @@ func (s *Server) Embedded(kind share.Kind, param string) echo.HandlerFunc {
 	}
 }
 
-// openLine returns the card line of an open call, with the points if it wins and if it loses.
+// openLine returns the card line of an open call, with the points if it wins and if it loses. A call that cannot get points has
+// no points in its line.
 func openLine(call *signalv1.Signal) string {
 	if signal.NoPoints(call) != "" {
 		return "Open"

@@ -33,8 +33,8 @@ const (
 // errXML is the error for a format parameter other than json.
 var errXML = apperr.New(apperr.NotImplemented, "not_implemented", "only format=json is supported")
 
-// embedOf returns the JSON model of the embed of an item. The short URL is null, and the answer degraded, while the database is
-// unavailable. Faults: those of the ledger.
+// embedOf returns the JSON model of the embed of an item. While the database is unavailable, the short URL is null and the
+// response is marked as degraded. It returns the errors of the ledger.
 func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	ctx := c.Request().Context()
 	f := s.frameOf(t, 0, 0)
@@ -127,7 +127,7 @@ func (s *Server) cardURL(t *item) string {
 	return s.HubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
 }
 
-// Oembed handles GET /api/embed/oembed, which returns the oEmbed document of a page of this hub. Faults: not_found,
+// Oembed handles GET /api/embed/oembed, which returns the oEmbed document of a page of this hub. Errors: not_found,
 // not_implemented.
 func (s *Server) Oembed(c echo.Context) error {
 	if f := c.QueryParam("format"); f != "" && f != "json" {
@@ -177,7 +177,8 @@ func (s *Server) ownAddress(raw string) (kind, id string, ok bool) {
 	return "", "", false
 }
 
-// Short handles GET /api/c/{code}. Browsers are redirected to the page of the item; other clients receive JSON.
+// Short handles GET /api/c/{code}, which resolves a short link. Browsers are redirected to the page of the item; other clients
+// receive JSON.
 func (s *Server) Short(c echo.Context) error {
 	code := c.Param("code")
 	c.Response().Header().Set("Vary", "Accept")

@@ -20,15 +20,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// createdJSON has the members of openapi.Created. In the JSON text, those of openapi.Filed come first.
+// createdJSON has the same members as openapi.Created, in another order: the members of openapi.Filed come first.
 type createdJSON struct {
 	openapi.Filed
 	URI       string `json:"uri"`
 	MessageID string `json:"messageId"`
 }
 
-// creationMembers are the body members of both creation routes. eventId is an alias of marketId, and signal is an alias of
-// position.
+// creationMembers are the body members of the two routes that create a prediction or a signal. eventId is an alias of marketId,
+// and signal is an alias of position.
 var creationMembers = [...]string{"marketId", "eventId", "position", "signal", "priceBps", "confidence", "take", "marketTitle"}
 
 // CreatePrediction handles POST /api/protocol/v1/predictions, which files a call and attests it as a prediction.
@@ -97,7 +97,7 @@ func creatorOf(who caller.Caller) effect.Caller {
 }
 
 // creationPayload returns the message payload of a creation body. Members that are null or unknown are left out. A member and its
-// alias may both be present if their values are equal. Fault: invalid_request.
+// alias may both be present if their values are equal. Error: invalid_request.
 func creationPayload(o httpx.Object) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	for _, name := range creationMembers {

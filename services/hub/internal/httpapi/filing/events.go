@@ -19,7 +19,7 @@ type appendedJSON struct {
 	Event view.Event `json:"event"`
 }
 
-// dryEventJSON is the answer to a dry run that validates an event. It has no id, because nothing is stored.
+// dryEventJSON is the response to a dry run that validates an event. It has no id, because nothing is stored.
 type dryEventJSON struct {
 	DryRun bool `json:"dryRun"`
 	Event  struct {

@@ -65,7 +65,7 @@ var (
 // programQuery is a normalized query for a programme.
 type programQuery struct{ program.Query }
 
-// Key implements view.Query. Both programme routes share a cache, because equal queries have equal answers.
+// Key implements view.Query. The two programme routes share a cache, because equal queries have equal responses.
 func (q programQuery) Key() string {
 	return httpcache.JoinKey(q.Preset, q.Spec, q.Providers, strconv.Itoa(q.Limit), strconv.FormatBool(q.Lanes))
 }
@@ -76,9 +76,11 @@ func (s *Server) BroadcastProgram() view.Read[programQuery] { return s.programOf
 // NetworkProgram handles GET /api/network/program, the programme of a preset or of the filters in the query.
 func (s *Server) NetworkProgram() view.Read[programQuery] { return s.programOf(networkParams) }
 
-// programOf returns the cached read of the programme. Without a clock service, the answer is ProgramOff. While the clock is
-// unavailable, the answer is the last programme of the same query if it is at most view.ProgramLast old, otherwise ProgramOff.
-// Such an answer is not cached, and neither is a degraded or empty programme. Query parameters that are not in known are ignored.
+// programOf returns the cached read of the programme. Query parameters that are not in known are ignored. Without a clock
+// service, the response is openapi.ProgramOff.
+//
+// While the clock service is unavailable, the response is the last programme of the same query if it is at most view.ProgramLast
+// old, otherwise openapi.ProgramOff. These responses are not cached, and neither is a degraded or empty programme.
 func (s *Server) programOf(known []httpcache.Param) view.Read[programQuery] {
 	return view.Read[programQuery]{
 		Pages: s.programPages,
@@ -134,13 +136,13 @@ func showSegments(list []*programv1.Segment) []openapi.Segment {
 	})
 }
 
-// constant returns the query parser of a read whose answer does not depend on the query. name is the cache key.
+// constant returns the query parser of a read whose response does not depend on the query. name is the cache key.
 func constant(name string) func(string) view.TextQuery {
 	return func(string) view.TextQuery { return view.TextQuery{name} }
 }
 
-// Spotlight handles GET /api/broadcast/spotlight. While the spotlight cannot be computed, the answer is the last one, marked as
-// degraded.
+// Spotlight handles GET /api/broadcast/spotlight, the item that the broadcast shows first. While no spotlight can be computed,
+// the response is the last spotlight, marked as degraded.
 func (s *Server) Spotlight() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.airPages, Parse: constant("spotlight"),

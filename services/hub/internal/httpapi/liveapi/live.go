@@ -28,7 +28,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Maximum numbers of cached answers.
+// Maximum numbers of cached responses.
 const (
 	programKeys = 512
 	castKeys    = 512 // for the broadcast feed and the spotlight
@@ -103,8 +103,8 @@ func (s *Server) Heartbeat(c echo.Context, o httpx.Object) error {
 	return httpx.OK(c, out)
 }
 
-// attestLive attests the start of a session that was started with an operator key. If it fails, the session stays live and a
-// background job repeats the attestation.
+// attestLive attests the start of a session that was started with an operator key. If the attestation fails, the session stays
+// live, and a background job repeats the attestation.
 func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.Session) {
 	live := effect.Live{DenpaID: string(who), ShowID: v.ID, URL: v.URL, MarketID: v.MarketID}
 	if err := s.Creations.AttestLive(ctx, live); err != nil {
@@ -114,7 +114,7 @@ func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Live handles GET /api/streamers/live, the live sessions and the recently ended ones.
+// Live handles GET /api/streamers/live, the live sessions and the recently ended sessions.
 func (s *Server) Live(c echo.Context) error {
 	ctx := c.Request().Context()
 	shows, err := s.OnAir.Live(ctx)

@@ -16,13 +16,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// dryOverlayJSON is the answer to a dry run that sets an overlay.
+// dryOverlayJSON is the response to a dry run that sets an overlay.
 type dryOverlayJSON struct {
 	openapi.OverlaySignal
 	DryRun bool `json:"dryRun"`
 }
 
-// dryClearedJSON is the answer to a dry run that clears the overlay.
+// dryClearedJSON is the response to a dry run that clears the overlay.
 type dryClearedJSON struct {
 	openapi.NoOverlay
 	DryRun bool `json:"dryRun"`
@@ -75,13 +75,15 @@ func (s *Server) handleOf(ctx context.Context, who caller.Caller) (protocol.Hand
 	return op.Handle, err
 }
 
-// OverlaySignal handles GET /api/streamer/signal?handle=. An unknown operator is reported as having no overlay.
+// OverlaySignal handles GET /api/streamer/signal?handle=, the overlay of an operator. The response for an unknown operator is the
+// same as without an overlay.
 func (s *Server) OverlaySignal(c echo.Context, handle protocol.Handle) error {
 	o, set, err := s.OnAir.Overlay(c.Request().Context(), handle)
 	return view.Tagged(c, showOverlay(o, set), err)
 }
 
-// SetOverlay handles POST /api/streamer/signal. A missing price or slug is taken from the market if the ledger has it.
+// SetOverlay handles POST /api/streamer/signal, which sets the overlay of the caller. A missing price or slug is taken from the
+// market if the ledger has it.
 func (s *Server) SetOverlay(c echo.Context, o httpx.Object) error {
 	ctx := c.Request().Context()
 	signal, err := s.readOverlay(ctx, o, request.Caller(c).Operator.Handle)
@@ -110,7 +112,7 @@ func (s *Server) readOverlay(ctx context.Context, o httpx.Object, handle protoco
 	return signal, nil
 }
 
-// marketTimeout bounds the read of the market of an overlay.
+// marketTimeout is the time limit for reading the market of an overlay.
 const marketTimeout = 500 * time.Millisecond
 
 // fillOverlay fills in the price and slug of the market if they are missing. If the market cannot be read, they stay empty.
@@ -133,7 +135,7 @@ func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
 	}
 }
 
-// ClearOverlay handles DELETE /api/streamer/signal.
+// ClearOverlay handles DELETE /api/streamer/signal, which removes the overlay of the caller.
 func (s *Server) ClearOverlay(c echo.Context) error {
 	err := s.OnAir.ClearOverlay(c.Request().Context(), request.Caller(c).Operator.Handle)
 	return view.OK(c, openapi.OverlayCleared{Ok: true}, err)

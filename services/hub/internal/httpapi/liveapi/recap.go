@@ -42,13 +42,13 @@ func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	return httpx.Tagged(c, receiptsJSON{shown.Handle, shown.ShowID, shown.StartedAt, shown.EndedAt, calls, shown.Recap})
 }
 
-// EmptyReceipts returns the answer of Receipts while the sessions are unavailable.
+// EmptyReceipts returns the response of Receipts while the sessions are unavailable. The response has no calls.
 func EmptyReceipts(c echo.Context) any {
 	handle, _ := request.HandleQuery(c)
 	return receiptsJSON{Handle: string(handle), Receipts: []openapi.RecordCall{}}
 }
 
-// Recap handles GET /api/streamer/recap?handle=&showId=, the figures of one session.
+// Recap handles GET /api/streamer/recap?handle=&showId=, the statistics of one session.
 func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	showID := c.QueryParam("showId")
 	if showID != "" {
@@ -62,8 +62,8 @@ func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, showRecap(handle, r), err)
 }
 
-// recapOf returns the recap of a session. If showID is empty, it uses the open session, or the newest session if none is open. It
-// returns nil if there is no session or no operator with the handle.
+// recapOf returns the recap of the session showID. If showID is empty, it returns the recap of the open session, or of the newest
+// session if none is open. With an empty showID, the result is nil if the operator is unknown or has no session.
 func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) (*livestream.Recap, error) {
 	r, err := s.OnAir.Recap(c.Request().Context(), handle, showID)
 	if showID == "" && errors.Is(err, operator.ErrUnknown) {
@@ -109,8 +109,8 @@ func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap
 	}
 }
 
-// Analytics handles GET /api/streamer/analytics. Administrators can read the figures of any operator; other callers can read only
-// their own.
+// Analytics handles GET /api/streamer/analytics. Administrators can read the statistics of any operator. Other callers can read
+// only their own statistics.
 func (s *Server) Analytics(c echo.Context) error {
 	who := request.Caller(c)
 	handle, err := request.HandleQuery(c)

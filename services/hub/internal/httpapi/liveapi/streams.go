@@ -59,7 +59,8 @@ func (s *Server) streamChanged(ctx context.Context, handle protocol.Handle) {
 	}
 }
 
-// UnbindStream handles DELETE /api/m/{marketId}/streams. An unknown market is an error only if there is no stream to remove.
+// UnbindStream handles DELETE /api/m/{marketId}/streams, which removes the caller's stream from a market. An unknown market is an
+// error only if there is no stream to remove.
 func (s *Server) UnbindStream(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Server) MarketClips(c echo.Context, id protocol.MarketID) error {
 	}, err)
 }
 
-// EmptyClips returns the answer of MarketClips while the clips are unavailable.
+// EmptyClips returns the response of MarketClips while the clips are unavailable. The response has no clips.
 func EmptyClips(c echo.Context) any {
 	return openapi.MarketClips{MarketID: c.Param("marketId"), Clips: []openapi.Clip{}}
 }
@@ -106,8 +107,8 @@ func showClip(p stream.Clip) openapi.Clip {
 	}
 }
 
-// ProvisionStream handles POST /api/streamer/stream. Only this answer contains the stream key. A second request creates another
-// key and invalidates the first.
+// ProvisionStream handles POST /api/streamer/stream, which creates a stream key. Only this response contains the key. A second
+// request creates another key and invalidates the first.
 func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	label, latency := o.Name("label", ingest.MaxLabel, false), ingest.Standard
 	if given := o.OptEnum("latency", string(ingest.Standard), string(ingest.Low)); given != "" {
@@ -124,7 +125,7 @@ func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	// A live session switches to the new stream. A failed switch must not fail the request, because only this answer has the key.
+	// A live session switches to the new stream. A failed switch must not fail the request, because only this response has the key.
 	s.streamChanged(c.Request().Context(), op.Handle)
 	c.Response().Header()["Cache-Control"] = []string{view.CacheNever}
 	return httpx.JSON(c, http.StatusCreated, openapi.StreamProvisioned{Ok: true, Stream: openapi.StreamProvisioned_Stream{

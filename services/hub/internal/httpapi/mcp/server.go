@@ -47,7 +47,8 @@ func (s *Server) newAgentServer() *mcp.Server {
 	return server
 }
 
-// unsupported has the prefixes of the methods that this server does not support. The SDK would answer them with empty lists.
+// unsupported has the prefixes of the methods that this server does not support. Without this list, the SDK would return empty
+// lists for them.
 var unsupported = [...]string{"prompts/", "resources/", "completion/", "logging/", "subscriptions/"}
 
 // checkMethod is a middleware that checks each parsed message before it runs. Unsupported methods are rejected as unknown, and
@@ -77,7 +78,7 @@ func (s *Server) checkMethod(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // mayCall returns nil if the caller of the request may call a tool. It also returns nil for an unknown tool, which the SDK
-// rejects. Faults: unauthenticated, insufficient_scope.
+// rejects. Errors: unauthenticated, insufficient_scope.
 func (s *Server) mayCall(ctx context.Context, name string) error {
 	t := s.Tools.find(name)
 	if t == nil || t.Permission == "" {
@@ -108,8 +109,8 @@ type Refusal struct {
 
 func (r *Refusal) Unwrap() error { return r.error }
 
-// runTool returns the SDK handler of a tool. A fault is returned as a tool result, so that the model can read it and correct the
-// call.
+// runTool returns the SDK handler of a tool. It returns an error of the tool as a tool result, so that the model can read it and
+// correct the call.
 func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, ok := ctx.Value(agentCallKey{}).(*agentCall)
@@ -136,8 +137,8 @@ func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 	}
 }
 
-// callTool reads the arguments, runs the tool and returns its JSON result. Faults: those of the tool, and invalid_body for
-// unknown arguments.
+// callTool reads the arguments, runs the tool and returns its JSON result. Errors: invalid_body for unknown arguments, and the
+// errors of the tool.
 func (s *Server) callTool(ctx context.Context, t *Tool, call *agentCall, arguments []byte) ([]byte, error) {
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = []byte("{}")

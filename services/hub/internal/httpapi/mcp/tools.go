@@ -42,7 +42,8 @@ func (all Tools) find(name string) *Tool {
 	return nil
 }
 
-// allows reports whether the key or app token of who permits a call of the tool. It is false for other credentials.
+// allows reports whether the operator key or the app token of a caller permits a call of the tool. It is false for callers with
+// another credential.
 func (t *Tool) allows(who caller.Caller) bool {
 	switch who.Kind {
 	case caller.Key:

@@ -34,20 +34,20 @@ type agentCall struct {
 	who    caller.Caller
 	scoped bool // true on the endpoint for app tokens, where tools require scopes instead of permissions
 
-	refusal atomic.Pointer[error] // error that becomes the answer to the whole request, as a 401 or 403
+	refusal atomic.Pointer[error] // error that becomes the response to the whole request, as a 401 or 403
 }
 
 type agentCallKey struct{}
 
-// refuse stores err as the answer to the whole request and returns err.
+// refuse stores err as the response to the whole HTTP request and returns err.
 func (a *agentCall) refuse(err error) error {
 	a.refusal.Store(&err)
 	return err
 }
 
 // Message handles POST /api/mcp and POST /api/protocol/v1/mcp, each with one MCP message. The permission for a tool is checked
-// after the SDK has parsed the message, so that the check and the call see the same tool. An error that refuse has stored becomes
-// the answer.
+// after the SDK has parsed the message, so that the check and the call use the same tool name. If refuse has stored an error,
+// Message returns that error.
 func (s *Server) Message(c echo.Context) error {
 	r := c.Request()
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -64,7 +64,7 @@ func (s *Server) Message(c echo.Context) error {
 	out := &bufferedResponse{header: http.Header{}}
 	inner := r.Clone(context.WithValue(r.Context(), agentCallKey{}, call))
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	inner.Header.Set("Accept", "application/json, text/event-stream") // required by the SDK; the answer is always JSON
+	inner.Header.Set("Accept", "application/json, text/event-stream") // required by the SDK; the response is always JSON
 	s.handler.ServeHTTP(out, inner)
 	if err := r.Context().Err(); err != nil {
 		return err
@@ -76,11 +76,11 @@ func (s *Server) Message(c echo.Context) error {
 }
 
 // integerID matches the numbers that every JSON parser reads as the same integer. The SDK would change other numbers when it
-// repeats an id in an answer.
+// repeats an id in a response.
 var integerID = regexp.MustCompile(`^-?\d{1,15}$`)
 
-// readMessage returns the error code and message for an invalid body: a batch, a duplicate member, invalid JSON, or an id that
-// the answer could not repeat exactly. The code is 0 for a valid body.
+// readMessage returns the error code and the message for an invalid body: a batch, a duplicate member, invalid JSON, or an id
+// that the response could not repeat exactly. The code is 0 for a valid body.
 func readMessage(body []byte) (code int64, why string) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {
 		return jsonrpc.CodeInvalidRequest, "batches are not supported; send one message per request"
@@ -95,7 +95,7 @@ func readMessage(body []byte) (code int64, why string) {
 	return 0, ""
 }
 
-// messageError answers with a JSON-RPC error that has a null id.
+// messageError sends a JSON-RPC error with a null id. status is the HTTP status, and code and why are the members of the error.
 func messageError(c echo.Context, status int, code int64, why string) error {
 	return httpx.JSON(c, status, struct {
 		Version string         `json:"jsonrpc"`
@@ -109,7 +109,7 @@ type messageErrJSON struct {
 	Message string `json:"message"`
 }
 
-// bufferedResponse is a ResponseWriter that buffers the answer of the SDK.
+// bufferedResponse is an http.ResponseWriter that buffers the response of the SDK.
 type bufferedResponse struct {
 	header http.Header
 	status int
@@ -129,7 +129,8 @@ func (h *bufferedResponse) Write(b []byte) (int, error) {
 	return h.body.Write(b)
 }
 
-// send writes the buffered answer. Plain-text errors of the SDK become JSON-RPC errors, so that every answer is JSON.
+// send writes the buffered response to the client. Plain-text errors of the SDK become JSON-RPC errors, so that every response is
+// JSON.
 func (h *bufferedResponse) send(c echo.Context) error {
 	_, event, stream := bytes.Cut(h.body.Bytes(), []byte("data: "))
 	if stream && h.header.Get("Content-Type") == "text/event-stream" {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// Maximum number of charged messages in the cache, and their lifetime in it.
+// Limits of the cache of charged messages: the number of messages, and the lifetime of a message.
 const (
 	maxSubmissions = 1 << 15
 	submissionLife = 24 * time.Hour
@@ -84,7 +84,7 @@ func (s *submissions) submitOnce(
 	return done, err
 }
 
-// detached returns a context with the deadline of ctx that is not cancelled together with it.
+// detached returns a context that has the deadline of ctx but is not cancelled when ctx is cancelled.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, bounded := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)

@@ -20,7 +20,7 @@ import (
 const maxScopes = 32
 
 // ownerOf returns the owner of the signers that a request creates. For an app token, it includes the app, the grant and the
-// expiry of the grant. Fault: unauthenticated if the grant has ended.
+// expiry of the grant. Error: unauthenticated if the grant has ended.
 func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 	who := request.Caller(c)
 	out := message.Owner{DenpaID: who.UserID(), KeyID: who.KeyID, Scopes: grant.ScopesOf(who).Words()}

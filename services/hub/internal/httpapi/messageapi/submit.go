@@ -97,7 +97,8 @@ func (s *Server) VerifyMessage(c echo.Context) error {
 	return view.OK(c, openapi.MessageVerdict{Valid: v.Valid, ID: string(v.ID), Reasons: append([]string{}, v.Reasons...)}, err)
 }
 
-// messageBody returns the bytes of a signed message. It checks only the size and the content type and does not parse the message.
+// messageBody returns the bytes of a signed message without parsing it. It returns httpx.ErrMediaType unless the content type is
+// application/json, and an error if the body exceeds message.MaxSize.
 func messageBody(c echo.Context) ([]byte, error) {
 	values := c.Request().Header["Content-Type"]
 	if len(values) != 1 {

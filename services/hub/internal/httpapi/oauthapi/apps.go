@@ -30,7 +30,7 @@ func appOf(a grant.App, secret string) openapi.App {
 	}
 }
 
-// RegisterApp handles POST /api/dev/apps, which registers an app of the developer. Only this answer contains the client secret.
+// RegisterApp handles POST /api/dev/apps, which registers an app of the developer. Only this response contains the client secret.
 func (s *Server) RegisterApp(c echo.Context, o httpx.Object) error {
 	d := grant.AppDraft{
 		Name: request.Optional(o, "name"), Kind: grant.Kind(request.Optional(o, "type")),
@@ -61,8 +61,8 @@ func (s *Server) ListApps(c echo.Context) error {
 	return view.OK(c, openapi.AppList{Apps: view.List(apps, show)}, err)
 }
 
-// ChangeApp handles PATCH /api/dev/apps/{appId}. Members that are missing in the body do not change. An empty string deletes a
-// homepage or logo.
+// ChangeApp handles PATCH /api/dev/apps/{appId}, which changes an app of the developer. Members that are missing in the body do
+// not change. An empty string deletes a homepage or logo.
 func (s *Server) ChangeApp(c echo.Context, o httpx.Object) error {
 	list := func(name string) *[]string {
 		if !o.Has(name) {

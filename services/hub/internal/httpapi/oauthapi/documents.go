@@ -36,7 +36,8 @@ type signatureJSON struct {
 	NonceMin         int            `json:"nonceMin"`
 }
 
-// IssuerDocument returns the handler of GET /api/protocol/v1 and of its copy below /.well-known.
+// IssuerDocument returns the handler that serves the discovery document (RFC 8414), at GET /api/protocol/v1 and below
+// /.well-known.
 func (s *Server) IssuerDocument() echo.HandlerFunc {
 	issuer := s.HubURL + Base
 	authMethods := []string{"none", "client_secret_basic", "client_secret_post"}
@@ -76,8 +77,8 @@ func (s *Server) IssuerDocument() echo.HandlerFunc {
 	return func(c echo.Context) error { return httpx.Tagged(c, doc) }
 }
 
-// ResourceDocument returns the handler of the metadata of a protected resource (RFC 9728), which names the issuer of its tokens.
-// path is relative to the base path of the protocol; empty means all protocol routes.
+// ResourceDocument returns the handler that serves the metadata of a protected resource (RFC 9728). The metadata names the issuer
+// of tokens for the resource. path is relative to the base path of the protocol; empty means all protocol routes.
 func (s *Server) ResourceDocument(path string) echo.HandlerFunc {
 	issuer := s.HubURL + Base
 	doc := openapi.ProtectedResource{

@@ -71,8 +71,8 @@ func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 	}
 }
 
-// withDescription adds the member error_description (RFC 6749 5.2) to an error that the client caused. Other errors are returned
-// unchanged.
+// withDescription adds the member error_description (RFC 6749 5.2) to an error that the client caused. It converts invalid_body
+// to invalid_request. All other errors are returned unchanged.
 func withDescription(err error) error {
 	if err == nil {
 		return nil
@@ -184,8 +184,8 @@ func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// Introspect handles POST /api/protocol/v1/oauth/introspect, which returns the state of a token (RFC 7662). For an inactive
-// token, the answer has no other data.
+// Introspect handles POST /api/protocol/v1/oauth/introspect, which returns the state of a token (RFC 7662). The response for an
+// inactive token has no other data.
 func (s *Server) Introspect(c echo.Context, f grant.Form) error {
 	i, err := s.Grants.Introspect(c.Request().Context(), f)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Me handles GET /api/protocol/v1/me, the passport of the caller. With an app token, the answer also has the grant.
+// Me handles GET /api/protocol/v1/me, the passport of the caller. With an app token, the response also has the grant.
 func (s *Server) Me(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind != caller.Token {

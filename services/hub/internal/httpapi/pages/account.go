@@ -38,7 +38,8 @@ func (s *site) viewer(c echo.Context) viewer {
 	return v
 }
 
-// setCacheHeaders prevents shared caches from storing a page that shows the account of the visitor.
+// setCacheHeaders adds Vary: Cookie. It forbids caching of a page that shows the account of the visitor, or whose session could
+// not be checked.
 func (s *site) setCacheHeaders(c echo.Context) {
 	h := c.Response().Header()
 	h.Add("Vary", "Cookie")
@@ -91,7 +92,7 @@ func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, 
 	return v, true, nil
 }
 
-// formViewer returns the visitor who sent a form, and disables caching of the answer. Faults: forbidden for a form from another
+// formViewer returns the visitor who sent a form, and disables caching of the response. Errors: forbidden for a form from another
 // origin, and unauthenticated without a session.
 func (s *site) formViewer(c echo.Context) (viewer, error) {
 	setPrivate(c)
@@ -102,7 +103,7 @@ func (s *site) formViewer(c echo.Context) (viewer, error) {
 	return v, v.err
 }
 
-// readForm returns the visitor who sent a form, and the values of the form. Faults: those of formViewer, and invalid_body.
+// readForm returns the visitor who sent a form, and the values of the form. Errors: the errors of formViewer, and invalid_body.
 func (s *site) readForm(c echo.Context) (viewer, url.Values, error) {
 	v, err := s.formViewer(c)
 	if err != nil {

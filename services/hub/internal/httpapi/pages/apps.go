@@ -16,7 +16,7 @@ type appsPage struct {
 	Active, Ended     []connection
 }
 
-// connection is a grant of an app on the page of connected apps.
+// connection is an entry of the page with the connected apps: a grant that the visitor has given to an app.
 type connection struct {
 	grant.Listed
 	Permissions []permission

@@ -84,7 +84,8 @@ func (s *site) consentPage(c echo.Context, a grant.Consent, handle string) conse
 	return p
 }
 
-// destination returns a readable name of the target of a redirect URI: a host, a local program or a local app.
+// destination returns a readable name of the target of a redirect URI: a host, a local program or a local app. It returns an
+// invalid URI unchanged.
 func destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	switch {

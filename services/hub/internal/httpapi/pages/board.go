@@ -48,7 +48,7 @@ var boardTiers = [...]struct{ value, label, text string }{
 	{"all", "All", "People, house accounts and bots; bots are marked."},
 }
 
-// boardURL returns the path of a leaderboard. Parameters with default values are left out.
+// boardURL returns the path and query of the leaderboard page for q. Parameters with default values are left out.
 func boardURL(q board.Query) string {
 	v := url.Values{}
 	for _, p := range [...]struct{ name, value, def string }{
@@ -88,7 +88,8 @@ func (s *site) board(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "board", p)
 }
 
-// addTabs adds the links to other leaderboards. Each link changes one parameter of the query.
+// addTabs sets the heading, the explanations and the links to other leaderboards. Each link changes one parameter, but the link
+// to the order by edge also selects all time.
 func (p *boardPage) addTabs() {
 	one := func(list *[]tab, label string, set func(*board.Query)) {
 		q := p.Query

@@ -147,8 +147,8 @@ func (s *chartInput) calls() []*signalv1.Signal {
 	return out
 }
 
-// timeAxis returns the time axis in Unix seconds. It starts at the first sample. It ends now, or at the last sample if the market
-// is not open.
+// timeAxis returns the time axis in Unix seconds, from the first to the last sample. If the market is open, the axis includes the
+// current time. The axis has a length of at least minPeriod.
 func (s *chartInput) timeAxis(list []sample) axis {
 	first, last := bounds(list, sample.time)
 	if s.Trading {
@@ -178,7 +178,8 @@ func (s *chartInput) sampleInterval() float64 {
 // minutes.
 const maxQuoteInterval = 16 * 60
 
-// segments splits the prices at gaps, which are longer than the usual distance of prices. Stepped charts have no gaps.
+// segments splits the prices wherever two neighbours are too far apart in time. A gap is longer than maxQuoteInterval, three
+// sample intervals, and four times the median distance. Stepped charts have no gaps.
 func (s *chartInput) segments(points []sample) [][]sample {
 	if len(points) == 0 {
 		return nil
@@ -249,10 +250,12 @@ func linePath(run []sample, x, y axis, stepped bool) string {
 	return b.String()
 }
 
-// areaPath returns the SVG path of the area between a line and the bottom of the plot.
+// areaPath returns the SVG path of the area between a line and the vertical position bottom. left is the horizontal position at
+// which the line starts.
 func areaPath(line, left, bottom string) string { return line + "V" + bottom + "H" + left + "Z" }
 
-// summarize sets the texts of the lowest, highest and last price, and of the price change over the period.
+// summarize sets the texts of the lowest, highest and last price, and the price change over the period. Without samples, it sets
+// nothing.
 func (c *chart) summarize(points []sample) {
 	if len(points) == 0 {
 		return
@@ -263,7 +266,8 @@ func (c *chart) summarize(points []sample) {
 	c.Change, c.Trend = pointsOf(int(last-first)), trendOf(int64(last-first))
 }
 
-// sampleOf returns the time of filing of a call, and the price of YES that corresponds to the scoring price of the call.
+// sampleOf returns the point of a call in a chart: the time of filing, and the price of YES that corresponds to the scoring
+// price.
 func sampleOf(call *signalv1.Signal) sample {
 	p := clampPrice(call.GetScoreBasisBps())
 	if call.GetDirection() == string(protocol.No) {
@@ -280,7 +284,7 @@ func markOf(call *signalv1.Signal, at position) callMark {
 	}
 }
 
-// coursePlot is a step line of the points of an operator over time.
+// coursePlot is a step line that shows the points of an operator over time.
 type coursePlot struct {
 	Empty          bool
 	Line, Area     string // path data
@@ -293,7 +297,7 @@ type coursePlot struct {
 	Label          string
 }
 
-// newCoursePlot draws the points of an operator over time, up to now.
+// newCoursePlot returns the plot of the points of an operator over time, up to now. Without resolved calls, the plot is empty.
 func newCoursePlot(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
 	if len(c.GetSteps()) == 0 {
 		return coursePlot{Empty: true}

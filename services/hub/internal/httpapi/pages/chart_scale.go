@@ -30,7 +30,7 @@ func verticalAxis(low, high, step float64) axis {
 	return axis{math.Ceil(high/step) * step, math.Floor(low/step) * step, step}
 }
 
-// bounds returns the lowest and highest value of samples. There must be at least one sample.
+// bounds returns the lowest and highest result of the function of for the samples. There must be at least one sample.
 func bounds(list []sample, of func(sample) float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range list {
@@ -117,8 +117,8 @@ func priceAxis(list []sample) axis {
 // minPointsRange is the minimum range of a points axis, so that small changes look small.
 const minPointsRange = 10
 
-// pointsAxis returns an axis of points that contains all samples. It also contains zero if zero is closer to the samples than
-// their range.
+// pointsAxis returns an axis of points that contains all samples. It also contains zero if the distance from zero to the nearest
+// sample is smaller than the range of the samples.
 func pointsAxis(list []sample) axis {
 	low, high := bounds(list, sample.value)
 	if low > 0 && low < high-low {

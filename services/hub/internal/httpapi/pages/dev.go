@@ -145,7 +145,7 @@ func (s *site) showFault(c echo.Context, op operator.Operator, err error) error 
 	return s.showDev(c, httpx.Status(f.Kind), op, func(p *devPage) { p.Notice = f.Message })
 }
 
-// developer returns the operator whose token is in the cookie of the developer page. Fault: unauthenticated for a missing or
+// developer returns the operator whose token is in the cookie of the developer page. Error: unauthenticated for a missing or
 // invalid token, or if the session belongs to another operator.
 func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	cookie, err := c.Cookie(cookieToken)
@@ -223,7 +223,7 @@ func (s *site) startSession(c echo.Context) error {
 	return redirect(c, back)
 }
 
-// mint handles POST /dev/keys, which creates an operator key. Only this answer shows the key.
+// mint handles POST /dev/keys, which creates an operator key. Only this response shows the key.
 func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error {
 	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
 	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
@@ -255,8 +255,8 @@ func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) err
 	return redirect(c, devPath)
 }
 
-// developerForm returns a handler that passes the signed-in operator and the form to do. It first rejects forms from other
-// origins and visitors who are not signed in.
+// developerForm returns a handler that calls do with the signed-in operator and the form. The handler first rejects forms from
+// other origins and visitors who are not signed in.
 func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !httpx.SameOrigin(c.Request(), s.Origin) {

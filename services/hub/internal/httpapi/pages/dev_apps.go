@@ -56,7 +56,8 @@ func draftOf(form url.Values) appForm {
 	}}
 }
 
-// setError stores the error text of the field that the fault names. It returns false if the fault names no field.
+// setError stores the error text of the form field that err names, and reports whether there is one. An invalid scope counts as
+// an error of the field scopes.
 func (f *appForm) setError(err error) bool {
 	field := fieldOf(err)
 	if field == "" && apperr.Of(err).Code == grant.ErrInvalidScope.Code {
@@ -67,7 +68,7 @@ func (f *appForm) setError(err error) bool {
 	return message != ""
 }
 
-// registerApp handles POST /dev/apps, which registers an app. Only this answer shows the client secret.
+// registerApp handles POST /dev/apps, which registers an app. Only this response shows the client secret.
 func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := draftOf(form)
 	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
@@ -102,7 +103,7 @@ func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) 
 	return redirect(c, devPath+"#apps")
 }
 
-// renewSecret handles POST /dev/apps/secret, which creates a new client secret. Only this answer shows the new secret.
+// renewSecret handles POST /dev/apps/secret, which creates a new client secret. Only this response shows the new secret.
 func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
 	id := form.Get("app")
 	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
@@ -146,6 +147,7 @@ var signerStatusLabels = map[message.Status]string{
 }
 
 // signersOf returns the signing keys of an operator, with the names of their apps. A key without an app has the name "your own".
+// A key of an app without a grant has the name "a removed app".
 func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
 	list, err := s.Messages.ListSigners(ctx, string(op.ID))
 	if err != nil || len(list) == 0 {
@@ -167,7 +169,8 @@ func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow
 	return rows, nil
 }
 
-// shortKey returns the first and last characters of a public key, which are enough to distinguish keys.
+// shortKey returns the first 8 and the last 6 characters of a public key, which are enough to distinguish keys. A key of less
+// than 16 characters is returned unchanged.
 func shortKey(key message.Key) string {
 	if len(key) < 16 {
 		return string(key)

@@ -61,7 +61,7 @@ func when(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
 func sideClass(side string) string { return "side-" + strings.ToLower(side) }
 
-// statusLabel returns the label of a call status.
+// statusLabel returns the label of a call status. A status other than won, lost and void has the label Open.
 func statusLabel(status string) string {
 	switch protocol.SignalStatus(status) {
 	case protocol.Won:
@@ -95,8 +95,8 @@ var amountUnits = [...]struct {
 	name string
 }{{1e12, " T"}, {1e9, " B"}, {1e6, " M"}}
 
-// number formats an amount. Below a million, it has thousands separators; above, it has two decimals and a suffix. It returns ""
-// for a negative amount or one that is not a number.
+// number formats an amount. Below a million, the text has thousands separators. From a million on, it has two decimals and a
+// suffix, and from 1e15 on, it is "999 T+". number returns "" for a negative amount or one that is not a number.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return ""
@@ -133,10 +133,10 @@ func timeLeft(end, now time.Time) string {
 	return ""
 }
 
-// nameOf returns the name of an operator, or its handle if the name is empty.
+// nameOf returns name, or the handle with a leading @ if name is empty.
 func nameOf(name, handle string) string { return cmp.Or(name, "@"+handle) }
 
-// callerName returns the handle of the operator of a call, or its public id without a handle.
+// callerName returns the handle of the operator of a call, or the operator's public id if there is no handle.
 func callerName(call *signalv1.Signal) string {
 	if call.GetHandle() == "" {
 		return call.GetPublicId()
@@ -157,7 +157,7 @@ var venueNames = map[protocol.Provider]string{
 	protocol.Manual: "Signalcast",
 }
 
-// venueName returns the display name of a venue.
+// venueName returns the display name of a venue, or provider itself if the venue is unknown.
 func venueName(provider string) string {
 	if w, ok := venueNames[protocol.Provider(provider)]; ok {
 		return w
@@ -177,7 +177,8 @@ func link(raw string) string {
 // bar is one line of the barcode on a receipt, with its left position and its width.
 type bar struct{ X, W int }
 
-// bars returns the barcode of an id and its total width. Each hex digit of the id is a line and a gap.
+// bars returns the lines of the barcode of an id, and the total width of the barcode. Each hex digit of the id is a line and a
+// gap.
 func bars(id string) (list []bar, width int) {
 	for _, r := range id {
 		n, err := strconv.ParseInt(string(r), 16, 8)

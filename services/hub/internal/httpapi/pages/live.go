@@ -36,7 +36,7 @@ func (a *broadcastState) state() string {
 	return livestream.StateIdle
 }
 
-// readBroadcast returns the broadcast state of an operator, which is empty if the operator is not approved. Fault:
+// readBroadcast returns the broadcast state of an operator, which is empty if the operator is not approved. Error:
 // db_unavailable.
 func (s *site) readBroadcast(ctx context.Context, handle protocol.Handle) (out broadcastState, err error) {
 	if streamer, err := s.OnAir.Store.Streamer(ctx, handle); err != nil || streamer.Status != livestream.Approved {
@@ -71,7 +71,7 @@ var stateTexts = map[string][2]string{
 	livestream.StateLive:  {"Live", ""},
 }
 
-// live handles GET /live/{handle}, the page of a live broadcast and its calls.
+// live handles GET /live/{handle}, the page of a live broadcast with its calls.
 func (s *site) live(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {

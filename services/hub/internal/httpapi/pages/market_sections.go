@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// statusBadge is the status of a market on its page.
+// statusBadge is the status of a market as the market page shows it.
 type statusBadge struct{ Label, Class, Note string }
 
 type outcomePart struct {
@@ -25,7 +25,7 @@ type outcomePart struct {
 	ProofURL, Disputed                string
 }
 
-// callRow is a call in a list.
+// callRow is a call in a list of calls, as formatted texts.
 type callRow struct {
 	ID, Title, Caller, Handle, Take string
 	Side, SideClass, Price          string
@@ -118,8 +118,8 @@ func callsOf(list []*signalv1.Signal) []callRow {
 	return rows
 }
 
-// agreementBps is the maximum difference between the share of YES calls and the price, in bps, at which the page says that they
-// agree.
+// agreementBps is the maximum difference, in bps, between the share of YES calls and the price at which the page calls them
+// equal.
 const agreementBps = 300
 
 func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {

@@ -19,7 +19,7 @@ import (
 
 const marketsPath = "/markets"
 
-// Maximum numbers of markets and of heatmap tiles on the page.
+// Maximum numbers of markets and of heatmap tiles on the markets page.
 const (
 	rowsShown  = 40
 	tilesShown = 12
@@ -146,7 +146,8 @@ func (s *site) markets(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "markets", p)
 }
 
-// heatmap returns the tiles of the heatmap. If the pins cannot be read, it records that in g and returns the tiles without pins.
+// heatmap returns the tiles of the heatmap. If the pinned markets cannot be read, it records the error in g and returns the other
+// tiles.
 func (s *site) heatmap(ctx context.Context, g *partReader) ([]*cataloguev1.Tile, error) {
 	tiles, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, "")
 	if tiles.Failed != nil {

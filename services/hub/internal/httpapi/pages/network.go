@@ -129,7 +129,8 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 	}
 }
 
-// titlesOf returns the titles of the markets of tapes by market id. Titles that cannot be read within titlesTimeout are missing.
+// titlesOf returns the titles of the markets to which clips (tapes) belong, by market id. Titles that cannot be read within
+// titlesTimeout are missing.
 func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string]string {
 	g, found := newPartReader(ctx, titlesTimeout), map[string]*part[*marketv1.Market]{}
 	for _, t := range tapes {

@@ -36,7 +36,8 @@ type overlayPage struct {
 	HideClock, HidePrice   bool
 }
 
-// overlay handles GET /overlay/{handle}. The page depends only on the URL, not on the visitor, and is served without a database.
+// overlay handles GET /overlay/{handle}, the overlay page of an operator. The page depends only on the URL, not on the visitor,
+// and is served without a database.
 func (s *site) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
@@ -97,7 +98,7 @@ type embedPage struct {
 }
 
 // embed handles GET /operator/{handle}/embed, the record of an operator for other sites. If the record cannot be read, the embed
-// says so.
+// shows that it is unavailable.
 func (s *site) embed(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {

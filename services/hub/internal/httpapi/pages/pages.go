@@ -219,7 +219,8 @@ func (s *site) routes() []httpx.Route {
 // other sites may frame have their own policies.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// withAccount is withPageHeaders for pages whose header shows the account of the visitor.
+// withAccount is like withPageHeaders, for pages whose header shows the account of the visitor. It also sets the cache headers of
+// such pages.
 func (s *site) withAccount(h echo.HandlerFunc) echo.HandlerFunc {
 	return s.withPageHeaders(func(c echo.Context) error {
 		s.setCacheHeaders(c)
@@ -227,8 +228,8 @@ func (s *site) withAccount(h echo.HandlerFunc) echo.HandlerFunc {
 	})
 }
 
-// withPageHeaders sets the security headers of a page and answers faults with an error page. Clients that prefer JSON, and
-// internal errors, get the error as JSON.
+// withPageHeaders sets the security headers of a page and renders an error page if h fails. Clients that prefer JSON get the
+// error as JSON. An internal error is always returned as JSON.
 func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
@@ -252,7 +253,7 @@ func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// layout has the data of the header, the footer and the metadata of a page.
+// layout has the data for the header, the footer and the metadata of a page.
 type layout struct {
 	Title, Description, URL string
 	OGType                  string          // og:type; empty: article

@@ -59,7 +59,6 @@ func callPart[Q, A any](
 	return readPart(g, name, func(ctx context.Context) (*A, error) { return method(ctx, q) })
 }
 
-// fail records that the part with the given name could not be read.
 func (g *partReader) fail(name string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,8 +86,8 @@ func (g *partReader) wait() map[string]bool {
 	return unavailable
 }
 
-// renderParts renders a page with parts. If some are missing, it logs the errors and marks the page as degraded, so that it is
-// not cached.
+// renderParts renders a page whose parts g has read. If parts are missing, it logs the errors and marks the page as degraded, so
+// that it is not cached.
 func (s *site) renderParts(c echo.Context, g *partReader, status int, name string, data any) error {
 	if len(g.failed) > 0 && !errors.Is(c.Request().Context().Err(), context.Canceled) { // else all reads failed
 		source := ""
@@ -114,8 +113,8 @@ func newResponseCache[A any](now func() time.Time) responseCache[A] {
 	})}
 }
 
-// callCached is callPart with a cache. It calls the method only if answers has no response for the key. If the call exceeds the
-// time limit of the page, the error of the part is httpx.ErrTimeout.
+// callCached is like callPart, with the cache answers. It calls the method only if the cache has no response for the key. If the
+// call exceeds the time limit of the page, the error of the part is httpx.ErrTimeout.
 func callCached[Q, A any](
 	g *partReader, name string, answers responseCache[A], key string,
 	method func(context.Context, *Q, ...grpc.CallOption) (*A, error), q *Q,

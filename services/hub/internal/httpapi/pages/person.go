@@ -36,7 +36,7 @@ type personPage struct {
 	OlderURL, NewestURL string // URLs of older calls and of the newest calls
 }
 
-// Maximum numbers of calls and of long-shot wins on the page.
+// Maximum numbers of calls and of long-shot wins on a profile page.
 const (
 	callsPerPage = 25
 	momentsShown = 6
@@ -100,7 +100,7 @@ func (p *personPage) card() string {
 	return text
 }
 
-// byHandle returns the account with the handle in the path, in upper or lower case. Fault: not_found.
+// byHandle returns the account with the handle in the path, in upper or lower case. Error: not_found.
 func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {

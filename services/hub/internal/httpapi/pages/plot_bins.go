@@ -27,7 +27,7 @@ type binMark struct {
 	R                 string
 }
 
-// Radius of the dot of an empty group, and the increase up to the largest group.
+// Minimum radius of a dot, and the maximum addition to it. The dot of the largest group has the full addition.
 const (
 	minDotRadius   = 4
 	dotRadiusRange = 5

@@ -36,7 +36,7 @@ type profileForm struct {
 	DisplayName, Bio, Avatar, Links, Payout string
 }
 
-// payoutState says whether the operator can receive payouts, and why not.
+// payoutState describes whether the operator can receive payouts, and if not, the reason.
 type payoutState struct {
 	Label, Text string
 }
@@ -144,7 +144,7 @@ func changeTo(text string) operator.Change {
 	return operator.Change{Given: true, Text: &text}
 }
 
-// fieldOf returns the name of the form field in a fault; "" if the fault names no field.
+// fieldOf returns the name of the form field that an error names, or "" if it names none.
 func fieldOf(err error) string {
 	f := apperr.Of(err)
 	if f == nil || f.Kind != apperr.Invalid {
@@ -154,8 +154,8 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that passes the account of the signed-in visitor and the form to do. Faults: forbidden for a form
-// from another origin, and unauthenticated without a session.
+// accountForm returns a handler that calls do with the account of the signed-in visitor and the form. Errors: forbidden for a
+// form from another origin, and unauthenticated without a session.
 func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, form, err := s.readForm(c)

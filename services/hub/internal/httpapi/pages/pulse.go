@@ -34,7 +34,7 @@ type weekRow struct{ Name, Start, People, Active, House, Bots string }
 
 type figure struct{ Name, Value, Note string }
 
-// pulse handles GET /pulse, the weekly activity and the totals.
+// pulse handles GET /pulse, the page with the weekly activity and the totals of the network.
 func (s *site) pulse(c echo.Context) error {
 	g := newPartReader(c.Request().Context(), partsTimeout)
 	pulse := callCached(g, "pulse", s.pulses, "", s.Ledger.Records.GetPulse, &recordv1.GetPulseRequest{})

@@ -43,7 +43,7 @@ type receiptEvent struct {
 	At, AtISO         string
 }
 
-// receipt handles GET /receipts/{id}, the page of a call. Clients that prefer JSON get the JSON form.
+// receipt handles GET /receipts/{id}, the page of a call. Clients that prefer JSON get the receipt as JSON.
 func (s *site) receipt(c echo.Context) error {
 	if wantsJSON(c.Request()) {
 		return s.ReceiptJSON(c)

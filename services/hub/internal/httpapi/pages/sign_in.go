@@ -114,8 +114,8 @@ func (s *site) startSignIn(c echo.Context, back string) string {
 	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
 }
 
-// redirectToSignIn redirects to the identity provider, which returns to the path back. Without a configured provider, it returns
-// errNoLogin.
+// redirectToSignIn redirects to the identity provider, which returns to the path back. A path that is too long is replaced with
+// the page of connected apps. Without a configured provider, it returns errNoLogin.
 func (s *site) redirectToSignIn(c echo.Context, back string) error {
 	if s.LoginURL == "" {
 		return errNoLogin

@@ -39,7 +39,6 @@ func readStatic(name string) ([]byte, error) {
 	return io.ReadAll(content)
 }
 
-// contentTypes maps file extensions to content types.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": scriptType, ".mjs": scriptType, ".svg": "image/svg+xml",
 	".txt": "text/plain; charset=utf-8",
@@ -57,7 +56,7 @@ func (s *site) static(c echo.Context) error {
 	return nil
 }
 
-// files are the static files, by file name.
+// files contains the static files by file name.
 type files struct {
 	addresses map[string]string                 // URL of each file, with a hash of its content
 	pages     map[string]func() *httpcache.Page // content of each file, compressed at the first request

@@ -48,7 +48,7 @@ func (s *site) showStudio(c echo.Context, status int, handle string, set func(*s
 	return s.render(c, status, "studio", p)
 }
 
-// provision handles POST /dev/stream, which creates a stream key. Only this answer shows the key.
+// provision handles POST /dev/stream, which creates a stream key. Only this response shows the key.
 func (s *site) provision(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {

@@ -34,7 +34,7 @@ type tvPage struct {
 // stationPattern matches the id of a partner station.
 var stationPattern = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
 
-// tvRow is a lane of the programme with its current and next segment.
+// tvRow is a lane of the programme with its current and next segment, as formatted texts.
 type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
 }

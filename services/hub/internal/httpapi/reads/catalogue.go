@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// airableQuery is a normalized query for markets that can be aired.
+// airableQuery is a normalized query for markets that can be aired. An empty lane means all lanes.
 type airableQuery struct {
 	lane  protocol.Lane
 	limit int
@@ -75,7 +75,8 @@ func sortParam(c echo.Context) string {
 	return "volume"
 }
 
-// VenueMarket handles GET /api/{venue_a}/market, one market of the primary venue. Fault: not_found, also for other venues.
+// VenueMarket handles GET /api/{venue_a}/market, one market of the primary venue. Error: not_found for an unknown market or a
+// market of another venue.
 func (s *Server) VenueMarket(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.QueryParam("id"))
 	if err != nil || id.Provider() != protocol.Polymarket {

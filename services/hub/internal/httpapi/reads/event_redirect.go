@@ -66,8 +66,10 @@ func (s *eventLeads) last(key string) (id protocol.MarketID) {
 	return id
 }
 
-// load reads the situations of all windows, the longest window first, and returns the leading markets. It reads one list for all
-// lanes. If wide is true, it also reads one list for each lane, because the first list may be too short to contain the event.
+// load returns the leading market of each event. It reads the lists of moving events of all windows, the longest window first.
+// The first list that contains an event decides.
+//
+// If wide is true, load also reads one list for each lane, because the list of all lanes may be too short to contain the event.
 func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {
 	lanes := []protocol.Lane{""}
 	if wide {
@@ -96,7 +98,7 @@ func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {
 	return found, nil
 }
 
-// EventRedirect handles GET /s/{eventKey}. It redirects to the leading market of an event. An error is answered as JSON if the
+// EventRedirect handles GET /s/{eventKey}. It redirects to the leading market of an event. It returns an error as JSON if the
 // client prefers JSON, otherwise as an HTML page.
 func (s *Server) EventRedirect(c echo.Context) error {
 	header := c.Response().Header()

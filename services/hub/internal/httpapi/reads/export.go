@@ -16,8 +16,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// Limits of record exports. A record can have any number of lines, so the number of concurrent exports and the time of one write
-// are bounded. maxExportsPerIP counts for one IP address, and exportFlushSize is in bytes.
+// Limits of record exports, and the retry delay of a rejected export. A record can have any number of lines, so the number of
+// concurrent exports and the time of one write are bounded. maxExportsPerIP is the limit of one IP address. exportFlushSize is in
+// bytes.
 const (
 	maxExports         = 64
 	maxExportsPerIP    = 4
@@ -33,8 +34,8 @@ type recordWriter interface {
 	end(b *bytes.Buffer, e *exportv1.RecordEnd) error
 }
 
-// Record handles GET /api/operator/{handle}/record, which streams the whole record of an operator as JSON lines or CSV. Fault:
-// rate_limited.
+// Record handles GET /api/operator/{handle}/record, which streams the whole record of an operator as JSON lines or CSV. Error:
+// rate_limited if too many exports are in progress.
 func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
 	release, err := s.exports.acquire(request.AddressKey(c.RealIP()))
 	if err != nil {
@@ -138,7 +139,8 @@ type exportLimiter struct {
 	byIP  map[string]int
 }
 
-// acquire counts a new export, and release ends the count. Fault: rate_limited.
+// acquire counts a new export of an IP address. The caller must call release when the export ends. Error: rate_limited if
+// maxExports or maxExportsPerIP is reached.
 func (r *exportLimiter) acquire(address string) (release func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

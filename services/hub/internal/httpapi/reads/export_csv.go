@@ -14,8 +14,8 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// csvColumns is the header row of a record as CSV. Each column has the member of the call with the same name, or the member that
-// csvMembers names.
+// csvColumns is the header row of a record as CSV. A column contains the call member of the same name, or the member to which
+// csvMembers maps the column.
 var csvColumns = withNewMembers([]string{
 	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "filingBasisBps", "scoreBasisBps",
 	"priceVerified", "rated", "counted", "reason", "ownMarket", "marketYesAtSignal", "initialYesBps", "closesAtSignal",
@@ -37,8 +37,8 @@ var csvMembers = map[string]string{
 	"disputed": "resolution.disputed", "resolutionRated": "resolution.rated", "decidedAt": "resolution.decidedAt",
 }
 
-// withNewMembers completes the columns: for each call member that has no column and is not an object, it inserts one before the
-// last column.
+// withNewMembers adds a column to columns for each call member that has no column and is not an object. The new columns are
+// sorted by name and precede the last column.
 func withNewMembers(columns []string) []string {
 	call, err := csvCells(recordCallJSON{})
 	if err != nil {

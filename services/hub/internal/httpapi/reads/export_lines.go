@@ -17,7 +17,7 @@ import (
 // recordVersion is the version of the record format. Within a version, members may be added but not changed or removed.
 const recordVersion = "2"
 
-// recordHeadJSON is the first line of a record.
+// recordHeadJSON is the first line of a record. It describes the operator and the price rules.
 type recordHeadJSON struct {
 	Type             string          `json:"type"` // always "record"
 	Version          string          `json:"version"`

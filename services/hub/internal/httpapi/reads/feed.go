@@ -12,15 +12,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// feedJSON is the answer of the call feed and of the fashion feed, which have the same members.
+// feedJSON is the response body of the call feed and of the fashion feed.
 type feedJSON struct {
 	Type    string `json:"type"`
 	Count   int64  `json:"count"`
 	Signals []any  `json:"signals"` // elements of type openapi.FeedSignal, or openSignalJSON in the feed of open calls
 }
 
-// openSignalJSON is a call in the feed of open calls. LiveYesBps is the current price of YES, and null if the market has no
-// price.
+// openSignalJSON is a call in the feed of open calls. LiveYesBps is the current price of YES, and MoveBps is the price movement
+// that the ledger reports. Each is null if the ledger has no value.
 type openSignalJSON struct {
 	openapi.FeedSignal
 	LiveYesBps *int64 `json:"liveYesBps"`
@@ -43,7 +43,8 @@ func readFeed(rawQuery string) feedQuery {
 // Key implements view.Query.
 func (q feedQuery) Key() string { return httpcache.JoinKey(string(q.kind), strconv.Itoa(q.limit)) }
 
-// fashion is the category of the fashion feed. It must differ from all values of signal.FeedType, because both are cache keys.
+// fashion is the category of the fashion feed. It must differ from all values of signal.FeedType, because the cache key of a feed
+// contains one of these values.
 const fashion = "fashion"
 
 func readFashion(rawQuery string) feedQuery {

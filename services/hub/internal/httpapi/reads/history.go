@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// MarketHistory handles GET /api/{venue_a}/market-history, the prices of a market or token over an interval. Fault:
-// missing_market_id if the query names neither.
+// MarketHistory handles GET /api/{venue_a}/market-history, the prices of a market or token over an interval. Error:
+// missing_market_id if the query has neither a market id nor a token id.
 func (s *Server) MarketHistory(c echo.Context) error {
 	token, raw := c.QueryParam("tokenId"), c.QueryParam("marketId")
 	if token == "" && raw == "" {
@@ -33,8 +33,8 @@ func (s *Server) MarketHistory(c echo.Context) error {
 	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
 }
 
-// OldHistory handles GET /api/{venue_a}/history, the older form of MarketHistory. Times are in milliseconds, and prices are in
-// percent.
+// OldHistory handles GET /api/{venue_a}/history, the older form of MarketHistory, which always has the interval 1H. Times are in
+// milliseconds, and prices are in percent. Error: missing_market_id.
 func (s *Server) OldHistory(c echo.Context) error {
 	raw := c.QueryParam("market_id")
 	if raw == "" {
@@ -47,10 +47,11 @@ func (s *Server) OldHistory(c echo.Context) error {
 	return view.Tagged(c, openapi.OldHistory{Points: view.List(points, show)}, err)
 }
 
-// maxToken is the maximum length of a token id of a venue.
+// maxToken is the maximum length of a token id of a venue, in digits.
 const maxToken = 80
 
-// history returns the prices of a token, or of a market if token is empty. It returns no prices for an id of an unknown form.
+// history returns the prices of a token over an interval, or of a market if token is empty. An invalid market id or token has no
+// prices and causes no error.
 func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interval) ([]*cataloguev1.HistoryPoint, error) {
 	q := &cataloguev1.ListHistoryRequest{TokenId: token, Interval: string(i)}
 	if token == "" {
@@ -66,7 +67,7 @@ func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interva
 	return r.GetPoints(), err
 }
 
-// CacheHistory maps the interval of a price history to the Cache-Control of the answer.
+// CacheHistory maps the interval of a price history to the Cache-Control value of the response.
 var CacheHistory = map[protocol.Interval]string{
 	protocol.IntervalHour: "public, s-maxage=30",
 	protocol.IntervalDay:  "public, s-maxage=60",

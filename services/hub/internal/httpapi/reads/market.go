@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Default and maximum number of calls on a page of the calls of a market.
+// Default and maximum number of calls on one page of MarketLedger.
 const (
 	ledgerDefault = 100
 	ledgerMax     = 500
@@ -35,7 +35,8 @@ func (s *Server) Market(c echo.Context, id protocol.MarketID) error {
 	})
 }
 
-// MarketLedger handles GET /api/m/{marketId}/signals, a page of the calls of a market and their counts.
+// MarketLedger handles GET /api/m/{marketId}/signals: one page of the calls on a market, and the total numbers of YES and NO
+// calls.
 func (s *Server) MarketLedger(c echo.Context, id protocol.MarketID) error {
 	limit := protocol.Limit(c.QueryParam("limit"), ledgerDefault, ledgerMax)
 	page, err := s.Ledger.Signals.ListLedger(c.Request().Context(), &signalv1.ListLedgerRequest{
@@ -44,7 +45,7 @@ func (s *Server) MarketLedger(c echo.Context, id protocol.MarketID) error {
 	return view.Tagged(c, showLedger(id, page), err)
 }
 
-// EmptyLedger returns the answer of MarketLedger while the ledger is unavailable.
+// EmptyLedger returns the response of MarketLedger while the ledger is unavailable. The response has no calls.
 func (s *Server) EmptyLedger(c echo.Context) any {
 	return showLedger(protocol.MarketID(c.Param("marketId")), nil)
 }
@@ -72,8 +73,8 @@ func showLedger(id protocol.MarketID, page *signalv1.ListLedgerResponse) openapi
 	return out
 }
 
-// Crowd handles GET /api/m/{marketId}/crowd, the shares of YES and NO calls. With a session, the answer also has the caller's
-// call and is not stored by shared caches.
+// Crowd handles GET /api/m/{marketId}/crowd, the shares of YES and NO calls on a market. With a session, the response also has
+// the visitor's own call, and shared caches must not store it.
 func (s *Server) Crowd(c echo.Context, id protocol.MarketID) error {
 	viewer := view.Viewer(c)
 	crowd, err := s.Ledger.Signals.GetCrowd(c.Request().Context(), &signalv1.GetCrowdRequest{
@@ -91,7 +92,7 @@ func (s *Server) Crowd(c echo.Context, id protocol.MarketID) error {
 	return httpx.TaggedBy(c, shown, undated)
 }
 
-// EmptyCrowd returns the answer of Crowd while the ledger is unavailable.
+// EmptyCrowd returns the response of Crowd while the ledger is unavailable. The response counts no calls.
 func (s *Server) EmptyCrowd(c echo.Context) any {
 	return showCrowd(protocol.MarketID(c.Param("marketId")), &signalv1.GetCrowdResponse{UpdatedAt: timestamppb.New(s.Now())})
 }

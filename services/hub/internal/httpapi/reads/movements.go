@@ -37,8 +37,8 @@ func readWire(rawQuery string, def, most int) view.MovementQuery {
 	}
 }
 
-// WireMoves handles GET /api/wire, the list of price moves. While the ledger is unavailable, it answers with a copy that is at
-// most ten minutes old, or with an empty list.
+// WireMoves handles GET /api/wire, the list of price moves. While the ledger is unavailable, the response is a stored copy that
+// is at most ten minutes old, or an empty list.
 func (s *Server) WireMoves() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.movePages, Parse: readMoves,
@@ -63,7 +63,7 @@ func (s *Server) showWire(q view.MovementQuery, m *wirev1.ListMovesResponse) ope
 }
 
 // WireSituations handles GET /api/situations, the groups of markets of one event whose prices moved. While the ledger is
-// unavailable, it answers with a copy that is at most ten minutes old, or with an empty list.
+// unavailable, the response is a stored copy that is at most ten minutes old, or an empty list.
 func (s *Server) WireSituations() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.situationPages, Parse: readSituations,

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Default and maximum length of the list of native markets.
+// Default and maximum length of the list of native markets, which the service opens and resolves itself.
 const (
 	nativeDefault = 20
 	nativeMax     = 100
@@ -21,7 +21,8 @@ const (
 
 var errMissingMarket = apperr.New(apperr.Invalid, "missing_market", "market is required").With("field", "market")
 
-// Outcome handles GET /api/resolution/outcome?market=, the outcome of a market. Faults: missing_market, not_found.
+// Outcome handles GET /api/resolution/outcome?market=, the outcome of a market. Errors: missing_market if the parameter is
+// missing, not_found if it is not a valid market id.
 func (s *Server) Outcome(c echo.Context) error {
 	raw := c.QueryParam("market")
 	if raw == "" {

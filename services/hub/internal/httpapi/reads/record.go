@@ -18,7 +18,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// Maximum lengths of the lists of recent calls and moments in the atom and in the field record of an operator.
+// Maximum list lengths: recent calls and moments in the public record (atom) of an operator, and recent calls in the field
+// record.
 const (
 	atomRecent  = 10
 	atomMoments = 20
@@ -27,7 +28,7 @@ const (
 
 const atomVersion = "1.0"
 
-// Atom handles GET /api/operator/{handle}. The atom is the public record of an operator in one JSON object.
+// Atom handles GET /api/operator/{handle}, the atom of an operator: the public record in one JSON object.
 func (s *Server) Atom(c echo.Context, handle protocol.Handle) error {
 	return view.Serve(c, s.recordPages, atomKey(handle), s.buildAtom(handle))
 }
@@ -139,7 +140,8 @@ func (s *Server) showFieldRecord(r *recordv1.GetOperatorRecordResponse) openapi.
 	}
 }
 
-// Cache times and build timeouts of skill reports and of the pulse. skillKeys is the maximum number of cached reports.
+// Cache times and build timeouts of skill reports and of the network pulse. skillKeys is the maximum number of cached skill
+// reports.
 const (
 	skillTTL     = 30 * time.Second
 	SkillTimeout = 5 * time.Second

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Cache times and maximum numbers of cached answers.
+// Cache times and maximum numbers of cached responses.
 const (
 	quickStale   = 2 * time.Second
 	quickIfError = 5 * time.Second
@@ -23,7 +23,8 @@ const (
 	listKeys = 64  // lists of airable markets
 )
 
-// Server handles the GET routes that need no credential: feeds, boards, markets, records and histories. It caches most answers.
+// Server handles public GET routes: feeds, boards, markets, records and histories. It also returns the field record of an
+// authenticated caller. It caches most responses.
 type Server struct {
 	HubURL  string
 	VenueA  string

@@ -55,7 +55,7 @@ func (s *Server) Receipt(c echo.Context, id string) error {
 	return view.Tagged(c, receiptJSON{signalJSON: shown, Resolution: view.ShowOutcome(outcome)}, err)
 }
 
-// withEvents reads a call and its events. Fault: not_found.
+// withEvents reads a call and its events. Error: not_found.
 func (s *Server) withEvents(ctx context.Context, id string) (signalJSON, error) {
 	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {

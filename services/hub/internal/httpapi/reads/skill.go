@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// Pulse handles GET /api/network/pulse, the activity of the network by week and in total.
+// Pulse handles GET /api/network/pulse, the activity of the network by week and in total. Error: pulse_unavailable.
 func (s *Server) Pulse(c echo.Context) error {
 	err := view.Serve(c, s.pulsePages, "", func(ctx context.Context) ([]byte, error) {
 		p, err := s.Ledger.Records.GetPulse(ctx, &recordv1.GetPulseRequest{})

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Values of the member source in a list of tiles. The name of the venue is another value.
+// Values of the member source in the heatmap and in the oracle list. The heatmap of a venue has the name of the venue instead.
 const (
 	sourceOracle = "oracle"
 	sourceCache  = "cache"
@@ -31,8 +31,8 @@ func readMode(rawQuery string) view.TextQuery {
 	return view.TextQuery{market.ParseMode(httpcache.Query(rawQuery, modeParams)[0])}
 }
 
-// Featured handles GET /api/{venue_a}/featured, the heatmap. While the ledger is unavailable, the answer is a copy of the last
-// minutes, and later an empty list. Clients do not cache these answers, nor a heatmap without its pins.
+// Featured handles GET /api/{venue_a}/featured, the heatmap. While the ledger is unavailable, the response is a recent copy of
+// the heatmap, or an empty list if there is none. A heatmap without its pinned markets is marked as degraded.
 func (s *Server) Featured() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.TilePages, Parse: readMode, NoCopies: true,
@@ -61,7 +61,7 @@ func (s *Server) Featured() view.Read[view.TextQuery] {
 	}
 }
 
-// storeCopy replaces the copy of an answer that is served while the ledger is unavailable.
+// storeCopy stores tiles as the fallback copy of key. The copy is served while the ledger is unavailable.
 func (s *Server) storeCopy(ctx context.Context, key string, tiles any) error {
 	body, err := httpx.Marshal(tiles)
 	if err != nil {
@@ -88,18 +88,19 @@ const (
 
 var oracleParams = httpcache.Params("limit")
 
-// oracleQuery is the length of the oracle list.
+// oracleQuery is a normalized query for the oracle list. Its value is the maximum number of tiles.
 type oracleQuery int
 
 func readOracle(rawQuery string) oracleQuery {
 	return oracleQuery(protocol.Limit(httpcache.Query(rawQuery, oracleParams)[0], oracleDefault, oracleMax))
 }
 
-// Key implements view.Query. It must differ from the keys of the heatmap modes, because both lists share a cache.
+// Key implements view.Query. The key must differ from the keys of the heatmap modes, because the oracle list and the heatmap
+// share a cache.
 func (q oracleQuery) Key() string { return httpcache.JoinKey(sourceOracle, strconv.Itoa(int(q))) }
 
-// OracleFeatured handles GET /api/oracle/featured, the tiles in the order of their attention scores, without pins. It has the
-// same fallback copies as the heatmap.
+// OracleFeatured handles GET /api/oracle/featured, the tiles in the order of their attention scores, without pins. Like the
+// heatmap, the list has fallback copies.
 func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 	return view.Read[oracleQuery]{
 		Pages: s.TilePages, Parse: readOracle, NoCopies: true,
@@ -153,7 +154,7 @@ func showTile(t *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.Tile {
 // cents rounds an amount in dollars to cents, because sums of floating-point numbers are inexact.
 func cents(usd float64) float64 { return math.Round(100*usd) / 100 }
 
-// tagline returns the number of markets of a tile and the time until they end, as text.
+// tagline returns the number of markets of a tile and the time until they end, as text. It omits the time if ends is zero.
 func tagline(markets int32, ends, now time.Time) string {
 	text := "1 market"
 	if markets != 1 {

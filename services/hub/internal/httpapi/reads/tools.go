@@ -19,8 +19,8 @@ import (
 // toolBoardMax is the maximum number of leaderboard rows in a tool result.
 const toolBoardMax = 40
 
-// ToolOperator is the MCP tool get_operator. It reads GET /api/operator/{handle}, or GET /api/operator/leaderboard without a
-// handle.
+// ToolOperator is the MCP tool get_operator. It returns the result of GET /api/operator/{handle}, or of GET
+// /api/operator/leaderboard if the argument handle is absent.
 func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw, limit := o.OptString("handle", httpx.BodyLimit), request.Limit(o, toolBoardMax, toolBoardMax)
 	if err := o.Err(); err != nil {
@@ -37,7 +37,8 @@ func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Obje
 	return rawResult(view.BodyOf(ctx, s.recordPages, atomKey(handle), s.buildAtom(handle)))
 }
 
-// ToolSignal is the MCP tool get_signal. It combines GET /api/signals/{id} and GET /api/signals/{id}/events.
+// ToolSignal is the MCP tool get_signal. It returns the results of GET /api/signals/{id} and GET /api/signals/{id}/events in one
+// object.
 func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw := o.String("id", httpx.BodyLimit, true)
 	if err := o.Err(); err != nil {
@@ -50,7 +51,7 @@ func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.withEvents(ctx, id)
 }
 
-// ToolSignals is the MCP tool list_signals, which reads GET /api/signals/feed.
+// ToolSignals is the MCP tool list_signals. It returns the result of GET /api/signals/feed.
 func (s *Server) ToolSignals(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	kind := o.OptEnum("type", string(signal.FeedRecent), string(signal.FeedBeatCrowd), string(signal.FeedOpen))
 	q := feedQuery{signal.ParseFeedType(kind), request.Limit(o, signal.FeedDefault, signal.FeedMax)}
@@ -60,12 +61,12 @@ func (s *Server) ToolSignals(ctx context.Context, _ caller.Caller, o httpx.Objec
 	return rawResult(s.Feed().Body(ctx, q))
 }
 
-// ToolRecord is the MCP tool my_record, which reads GET /api/network/field-record/me.
+// ToolRecord is the MCP tool my_record. It returns the result of GET /api/network/field-record/me.
 func (s *Server) ToolRecord(ctx context.Context, who caller.Caller, _ httpx.Object) (any, error) {
 	return s.fieldRecordOf(ctx, operator.ID(who.UserID()))
 }
 
-// ToolSearch is the MCP tool search_markets, which reads GET /api/{venue_a}/markets.
+// ToolSearch is the MCP tool search_markets. It returns the result of GET /api/{venue_a}/markets.
 func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	text, lane := request.Optional(o, "query"), request.Optional(o, "lane")
 	if lane != "" && protocol.LaneFilter(lane) == "" {

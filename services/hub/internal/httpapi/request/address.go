@@ -10,7 +10,7 @@ import (
 )
 
 // FailedAuth is the key prefix of the rate limit for requests with an invalid credential. Each IP address has this limit and an
-// equal limit for requests without a credential. Authenticated requests are charged to neither, so a flood does not affect
+// equal limit for requests without a credential. Authenticated requests are charged to neither limit, so a flood does not affect
 // authenticated callers behind the same IP address.
 const FailedAuth = "failed-auth "
 
@@ -36,7 +36,7 @@ func Begin(c echo.Context, limits *ratelimit.Local) *AddressCharge {
 func ChargeOf(c echo.Context) *AddressCharge { return c.Get(chargeKey).(*AddressCharge) }
 
 // Charge charges the request to a rate limit. keys are the keys of possible limits; the first limit that is not reached is
-// charged. Fault: rate_limited if all are reached.
+// charged. Error: rate_limited if all of these limits are reached.
 func Charge(c echo.Context, keys ...string) error {
 	var d ratelimit.Decision
 	t := ChargeOf(c)
@@ -50,8 +50,8 @@ func Charge(c echo.Context, keys ...string) error {
 	return d.Fault()
 }
 
-// Refund undoes the charge of a request whose caller is authenticated. Another limit, that of the caller, has counted the
-// request.
+// Refund marks the caller of a request as authenticated and undoes the charge to the IP address, if there is one. The rate limit
+// of the caller counts the request instead.
 func Refund(c echo.Context) {
 	t := ChargeOf(c)
 	t.Found = true
@@ -73,7 +73,8 @@ func ChargeUnknown(c echo.Context, err error) error {
 	return err
 }
 
-// AddressKey returns the rate-limit key of an IP address. All addresses in an IPv6 /64 network have the same key.
+// AddressKey returns the rate-limit key of an IP address. All addresses in an IPv6 /64 network have the same key. An invalid
+// address is its own key.
 func AddressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {

@@ -21,7 +21,7 @@ type AdminAction struct {
 	Detail any    // stored as JSON; must not contain a secret
 }
 
-// resultTimeout bounds the write of the result entry. The entry is also written if the client has disconnected.
+// resultTimeout is the time limit for writing the result entry. The entry is also written if the client has disconnected.
 const resultTimeout = 2 * time.Second
 
 // Audit writes the audit log. Each action of an administrator or of the scheduler has two entries: one before the action, and one
@@ -33,8 +33,9 @@ type Audit struct {
 	NewID   func() string
 }
 
-// Do writes the first entry of the action, calls do, and writes the entry of the result. It returns the error of do. If the first
-// entry cannot be written, it returns db_unavailable and does not call do.
+// Do writes the first audit entry of the action, calls do, and writes the entry with the result. It returns the error of do. If
+// the first entry cannot be written, it returns db_unavailable and does not call do. If the second entry cannot be written, it
+// logs the error.
 func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error) error {
 	ctx := c.Request().Context()
 	detail, err := json.Marshal(a.Detail)
@@ -66,7 +67,7 @@ func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error)
 	return done
 }
 
-// Audited is Audit.Do for a function that returns a value, which it returns.
+// Audited calls do as the audited action a, like Audit.Do, and returns the result of do.
 func Audited[R any](c echo.Context, s Audit, a AdminAction, do func(context.Context) (R, error)) (result R, err error) {
 	err = s.Do(c, a, func(ctx context.Context) (err error) {
 		result, err = do(ctx)

@@ -26,7 +26,8 @@ func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// FollowTimeout bounds the read of follower counts. Without them, an answer is marked as degraded and not cached.
+// FollowTimeout is the time limit for reading follower counts. A response without the counts is marked as degraded and not
+// cached.
 const FollowTimeout = 300 * time.Millisecond
 
 const callerKey = "caller"

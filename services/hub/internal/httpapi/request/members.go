@@ -14,12 +14,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// Body returns a handler that reads a JSON object from the body and passes it to handle. Faults: those of httpx.Decode.
+// Body returns a handler that reads a JSON object from the body and passes it to handle. It returns the errors of httpx.Decode.
 func Body(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (httpx.Object, error) { return httpx.Decode(c, httpx.BodyLimit) }, handle)
 }
 
-// OptBody is Body for a route whose body is optional. Without a body, handle receives an object without members.
+// OptBody is like Body, for a route whose body is optional. Without a body, handle receives an object without members.
 func OptBody(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (httpx.Object, error) {
 		o, _, err := httpx.DecodeOptional(c, httpx.BodyLimit)
@@ -125,14 +125,15 @@ func Optional(o httpx.Object, name string) string {
 	return ""
 }
 
-// Bounds of any list in a body: the number of elements, and the bytes of an element. Most lists have lower bounds in addition.
+// Limits of any list in a request body: the number of elements, and the length of an element in bytes. Most lists have lower
+// limits.
 const (
 	MaxListed = 100
 	MaxWord   = 4096
 )
 
-// DryRun reads the member dryRun. It rejects null and misspelled names, because the request would otherwise be stored although
-// the client expects only a check.
+// DryRun reads the member dryRun; false if it is absent. It rejects null and misspelled names, because the request would
+// otherwise be stored although the client expects only a check.
 func DryRun(o httpx.Object) bool {
 	for _, name := range o.Names() {
 		switch {

@@ -21,7 +21,7 @@ var (
 		"must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 )
 
-// HandleParam returns the handle in the path. Fault: not_found for a text that cannot be a handle.
+// HandleParam returns the handle in the path. Error: not_found for a text that cannot be a handle.
 func HandleParam(c echo.Context) (protocol.Handle, error) {
 	h, err := protocol.ParseHandle(c.Param("handle"))
 	if err != nil {
@@ -30,7 +30,7 @@ func HandleParam(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// HandleQuery returns the handle in the query parameter handle. Faults: missing_handle, invalid_handle.
+// HandleQuery returns the handle in the query parameter handle. Errors: missing_handle, invalid_handle.
 func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	raw := c.QueryParam("handle")
 	if raw == "" {
@@ -43,12 +43,12 @@ func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// ByHandle returns a handler that passes the handle in the path to handle. Fault: not_found for a text that cannot be a handle.
+// ByHandle returns a handler that passes the handle in the path to handle. Error: not_found for a text that cannot be a handle.
 func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(HandleParam, handle)
 }
 
-// ByHandleQuery returns a handler that passes the query parameter handle to handle. Faults: missing_handle, and not_found for a
+// ByHandleQuery returns a handler that passes the query parameter handle to handle. Errors: missing_handle, and not_found for a
 // text that cannot be a handle.
 func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.Handle, error) {
@@ -60,7 +60,7 @@ func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.Handle
 	}, handle)
 }
 
-// maxCursor is the maximum length of a cursor. Cursors of the ledger are shorter.
+// maxCursor is the maximum length of a cursor in bytes. Cursors of the ledger are shorter.
 const maxCursor = 1024
 
 // Cursor returns raw, or "" if raw cannot be a cursor. With an empty cursor, a list starts at its first page.
@@ -74,7 +74,8 @@ func Cursor(raw string) string {
 	return raw
 }
 
-// ParseUUID parses a UUID of 36 characters in upper or lower case and returns it in lower case. ok is false for any other text.
+// ParseUUID parses a UUID of 36 characters in upper or lower case and returns it in lower case. It returns false for any other
+// text.
 func ParseUUID(raw string) (string, bool) {
 	if len(raw) != 36 {
 		return "", false
@@ -83,7 +84,7 @@ func ParseUUID(raw string) (string, bool) {
 	return id.String(), err == nil
 }
 
-// ByMarket returns a handler that passes the market id in the path to handle. Fault: not_found for an invalid id.
+// ByMarket returns a handler that passes the market id in the path to handle. Error: not_found for an invalid id.
 func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.MarketID, error) {
 		id, err := protocol.ParseMarketID(c.Param("marketId"))
@@ -94,7 +95,7 @@ func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFu
 	}, handle)
 }
 
-// BySignal returns a handler that passes the call id in the path to handle. Fault: not_found for an invalid id.
+// BySignal returns a handler that passes the call id in the path to handle. Error: not_found for an invalid id.
 func BySignal(handle func(echo.Context, string) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (string, error) {
 		id, ok := ParseUUID(c.Param("id"))

@@ -19,7 +19,7 @@ import (
 // identityTokenHeader is the header in which a client sends an identity token in addition to its credential.
 const identityTokenHeader = "Privy-Id-Token"
 
-// identityToken returns the identity token of a request, or "" without one. Fault: unauthenticated for an empty token or more
+// identityToken returns the identity token of a request, or "" without one. Error: unauthenticated for an empty token or more
 // than one token.
 func identityToken(c echo.Context) (string, error) {
 	tokens := c.Request().Header[identityTokenHeader]
@@ -33,7 +33,7 @@ func identityToken(c echo.Context) (string, error) {
 }
 
 // withNames returns the identity of a login. Names that the identity lacks are taken from the identity token of the request.
-// Faults: unauthenticated, identity_provider_unavailable.
+// Errors: unauthenticated, identity_provider_unavailable.
 func (s *Server) withNames(c echo.Context, who operator.Identity) (operator.Identity, error) {
 	token, err := identityToken(c)
 	if err != nil || token == "" {
@@ -95,7 +95,7 @@ func (s *Server) DropClaim(c echo.Context) error {
 	return view.OK(c, openapi.Removed{Ok: true, Removed: removed}, err)
 }
 
-// FollowCounts handles GET /api/user/follow, the follower counts of an operator. With a session, the answer also states whether
+// FollowCounts handles GET /api/user/follow, the follower counts of an operator. With a session, the response also states whether
 // the caller follows the operator.
 func (s *Server) FollowCounts(c echo.Context, handle protocol.Handle) error {
 	viewer := view.Viewer(c)

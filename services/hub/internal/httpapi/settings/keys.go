@@ -17,7 +17,7 @@ import (
 
 var errMissingKeyID = apperr.New(apperr.Invalid, "missing_id", "id is required").With("field", "id")
 
-// MintKey handles POST /api/dev/keys, which creates an operator key. Only this answer contains the key.
+// MintKey handles POST /api/dev/keys, which creates an operator key. Only this response contains the key.
 func (s *Server) MintKey(c echo.Context, o httpx.Object) error {
 	label := o.String("label", httpx.BodyLimit, true)
 	permissions := o.Strings("permissions", operator.MaxPermissions, httpx.BodyLimit)
@@ -78,7 +78,7 @@ func (s *Server) RevokeKey(c echo.Context) error {
 
 // Revoke revokes a key and its webhooks in the ledger, and then its signers in the database of the hub. If the second step fails,
 // a repeated request or the background job for signers completes it. Until then, messages of these signers are already rejected.
-// Faults: not_found, and those of the stores.
+// Errors: not_found, and the errors of the stores.
 func (s *Server) Revoke(
 	ctx context.Context, owner operator.ID, keyID string,
 ) (*operatorv1.Key, openapi.RevokedKey_Revoked, error) {

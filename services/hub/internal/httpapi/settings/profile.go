@@ -114,7 +114,7 @@ var errLanes = apperr.New(
 	apperr.Invalid, "invalid_lanes", "lanes must have at most 5 different lanes of the programme",
 ).With("field", "lanes")
 
-// readLanes reads the member lanes; nil if it is absent. Fault: errLanes.
+// readLanes reads the member lanes; nil if it is absent. Error: errLanes.
 func readLanes(o httpx.Object) ([]string, error) {
 	if !o.Has("lanes") {
 		return nil, nil

@@ -38,7 +38,7 @@ type Server struct {
 	Profiles *profile.Service
 	OnAir    *livestream.Service
 	Log      *slog.Logger
-	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Faults:
+	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
@@ -66,7 +66,7 @@ func (s *Server) SignIn(c echo.Context) error {
 	}})
 }
 
-// StartSession stores a session and sets its cookies. Fault: db_unavailable.
+// StartSession stores a session and sets its cookies. Error: db_unavailable.
 func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
 	cookies, err := s.Sessions.Start(c.Request().Context(), op, signedInAt)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Server) SignOut(c echo.Context) error {
 }
 
 // EndSession ends the signed session if ok is true. It removes the cookies even if the store is unavailable, because other people
-// may use the same browser. Fault: db_unavailable.
+// may use the same browser. Error: db_unavailable.
 func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
 	if ok {
 		err = s.Sessions.End(c.Request().Context(), signed)
@@ -112,8 +112,8 @@ func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err 
 	return err
 }
 
-// EndSessions ends every session of the operator of the request. Faults: unauthenticated, forbidden, rate_limited, and those of
-// the stores.
+// EndSessions ends every session of the operator of the request. Errors: unauthenticated, forbidden, rate_limited, and the errors
+// of the stores.
 func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
 	r := c.Request()
 	who, standing, err := s.Callers.Resolve(r.Context(), caller.Request{

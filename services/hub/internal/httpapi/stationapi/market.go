@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// ToolMarket is the MCP tool get_market, which reads GET /api/network/market/{marketId}.
+// ToolMarket is the MCP tool get_market. It returns the result of GET /api/network/market/{marketId}.
 func (s *Server) ToolMarket(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw := o.String("marketId", httpx.BodyLimit, true)
 	if err := o.Err(); err != nil {
@@ -44,7 +44,7 @@ func (s *Server) NetworkMarket(c echo.Context, id protocol.MarketID) error {
 	return httpx.TaggedBy(c, shown, undated)
 }
 
-// networkAnswer reads a market with its outcome and its counts of YES and NO calls. Fault: not_found.
+// networkAnswer reads a market with its outcome and its counts of YES and NO calls. Error: not_found.
 func (s *Server) networkAnswer(ctx context.Context, id protocol.MarketID) (openapi.NetworkMarketAnswer, error) {
 	m, err := s.Ledger.Market(ctx, id)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Server) Gaps(c echo.Context) error {
 	return httpx.TaggedBy(c, shown, undated)
 }
 
-// EmptyGaps returns the answer of Gaps while the ledger is unavailable.
+// EmptyGaps returns the response of Gaps while the ledger is unavailable. The list is empty.
 func (s *Server) EmptyGaps(echo.Context) any {
 	return openapi.CrowdGaps{Markets: []openapi.CrowdGaps_Markets{}, FetchedAt: protocol.Stamp(s.Now())}
 }

@@ -77,7 +77,7 @@ func (q listQuery) Key() string {
 	return httpcache.JoinKey(q.kind, strconv.Itoa(q.limit), list(q.want.Without), list(q.want.Only))
 }
 
-// NetworkTapes handles GET /api/network/tapes, the tapes of all stations.
+// NetworkTapes handles GET /api/network/tapes, the tapes (clips) of all stations.
 func (s *Server) NetworkTapes() view.Read[listQuery] {
 	show := func(list []federation.Tape) any {
 		return openapi.Tapes{Tapes: view.List(list, showTape), FetchedAt: protocol.Stamp(s.Now())}
@@ -111,8 +111,8 @@ func (s *Server) NetworkOperators() view.Read[listQuery] {
 	}
 }
 
-// countFollowers sets the follower counts of the operators of this hub in list. After an error, the missing counts stay
-// unchanged.
+// countFollowers sets the follower counts of the operators of this hub in list. If some counts cannot be read, it leaves them
+// unchanged and returns the error.
 func (s *Server) countFollowers(ctx context.Context, list []federation.Operator) error {
 	var ids []operator.ID
 	for i := range list {
@@ -134,8 +134,8 @@ func (s *Server) countFollowers(ctx context.Context, list []federation.Operator)
 	return err
 }
 
-// ViewTape handles POST /api/network/tapes/{id}/view, which a player sends when it starts. Views of a tape are counted once an
-// hour per IP address.
+// ViewTape handles POST /api/network/tapes/{id}/view, which counts a view of a tape (clip). A player sends it when it starts.
+// Each IP address counts once an hour per tape.
 func (s *Server) ViewTape(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	t, err := s.Network.Find(ctx, id)
@@ -184,7 +184,7 @@ func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 }
 
 // NetworkPayout handles GET /api/network/payout/{handle}, the payout address of an operator. For a text that cannot be a handle,
-// the answer has no address.
+// the response has no address.
 func (s *Server) NetworkPayout(c echo.Context) error {
 	handle, err := request.HandleParam(c)
 	if err != nil {

@@ -11,9 +11,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Viewer returns the operator of the session of a request, or "" without a session. It is for answers with a part about the
-// viewer. It sets Vary, and with a session Cache-Control, so that no cache serves the answer to another viewer. If the session
-// could not be checked, it marks the answer as degraded.
+// Viewer returns the operator of the session of a request, or "" without a session. Handlers call it if a part of the response
+// depends on the viewer.
+//
+// It sets Vary and, with a session, Cache-Control, so that no cache serves the response to another viewer. If the session could
+// not be checked, it marks the response as degraded.
 func Viewer(c echo.Context) operator.ID {
 	who, header := request.Caller(c), c.Response().Header()
 	header.Set("Vary", "Cookie")
@@ -36,7 +38,7 @@ func List[R, T any](list []R, show func(R) T) []T {
 	return out
 }
 
-// OK answers 200 with v, or returns err if it is not nil.
+// OK sends v with the status 200, or returns err if it is not nil.
 func OK(c echo.Context, v any, err error) error {
 	if err != nil {
 		return err
@@ -44,7 +46,7 @@ func OK(c echo.Context, v any, err error) error {
 	return httpx.OK(c, v)
 }
 
-// Created answers 201 with v, or returns err if it is not nil.
+// Created sends v with the status 201, or returns err if it is not nil.
 func Created(c echo.Context, v any, err error) error {
 	if err != nil {
 		return err
@@ -52,7 +54,7 @@ func Created(c echo.Context, v any, err error) error {
 	return httpx.JSON(c, http.StatusCreated, v)
 }
 
-// Tagged answers 200 with v and its entity tag, or returns err if it is not nil.
+// Tagged sends v with the status 200 and an entity tag, or returns err if it is not nil.
 func Tagged(c echo.Context, v any, err error) error {
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// Cache times. TTL is the age up to which a cached answer is fresh. Stale is the time after the TTL in which the answer is still
-// served while it is refreshed. Last is the maximum age of a fallback copy.
+// Cache times. TTL is the age up to which a cached response is fresh. Stale is the time after the TTL in which the response is
+// still served during a refresh. Last is the maximum age of a fallback copy.
 const (
 	QuickTTL = time.Second
 
@@ -28,18 +28,18 @@ const (
 	MovingStale = 20 * time.Second
 )
 
-// BuildTimeout bounds the time for building an answer, so that clients do not wait for an unavailable ledger.
+// BuildTimeout is the time limit for building a response, so that clients do not wait for an unavailable ledger.
 const BuildTimeout = 800 * time.Millisecond
 
-// FallbackCache is a cache of answers with fallback copies. A copy is served while the source is unavailable and the cached
-// answer has expired.
+// FallbackCache is a cache of responses with fallback copies. A copy is served if the cached response has expired and the source
+// is unavailable.
 type FallbackCache struct {
 	Pages, Copies *httpcache.Cache
 	source        string // name of the unavailable source in the header X-Degraded; empty: the error names it
 	log           *slog.Logger
 }
 
-// Caches creates caches and closes them together.
+// Caches creates caches and closes all of them in Close.
 type Caches struct {
 	Log *slog.Logger
 	Now func() time.Time
@@ -47,13 +47,13 @@ type Caches struct {
 	closers []func()
 }
 
-// Every returns the options of a cache. Answers are refreshed after ttl, and are served for stale longer while the refresh runs.
-// keys is the maximum number of cached answers.
+// Every returns the options of a cache. A response is refreshed after ttl. During the refresh, the old response is served for up
+// to stale longer. keys is the maximum number of cached responses.
 func Every(ttl, stale time.Duration, keys int) httpcache.Options {
 	return httpcache.Options{TTL: ttl, Stale: stale, Timeout: BuildTimeout, MaxKeys: keys}
 }
 
-// Open returns an empty cache. Failed builds are logged, except not_found and uncacheable answers.
+// Open returns an empty cache. It logs failed builds, except not_found errors and uncacheable responses.
 func (b *Caches) Open(o httpcache.Options) *httpcache.Cache {
 	o.Now = b.Now
 	o.Failed = func(key string, err error) {
@@ -70,7 +70,7 @@ func (b *Caches) add(book *httpcache.Cache) *httpcache.Cache {
 	return book
 }
 
-// OnClose registers end, which Close calls.
+// OnClose registers the function end. Close calls all registered functions.
 func (b *Caches) OnClose(end func()) { b.closers = append(b.closers, end) }
 
 // Close closes all caches: it cancels running builds and waits until they have ended.
@@ -87,18 +87,18 @@ func (b *Caches) WithFallback(o httpcache.Options, age time.Duration, copies int
 	return FallbackCache{Pages: b.Open(o), Copies: last, source: source, log: b.Log}
 }
 
-// StoreCopy replaces the fallback copy of the answer with the given key.
+// StoreCopy replaces the fallback copy of the response with the given key.
 func (b FallbackCache) StoreCopy(ctx context.Context, key string, body []byte) error {
 	b.Copies.Drop(key)
 	_, err := b.Copies.Get(ctx, key, func(context.Context) ([]byte, error) { return body, nil })
 	return err
 }
 
-// UncacheableError carries an answer that is sent but not cached, because it is empty or a part is missing. The cache handles it
-// as a failed build, so the next request builds the answer again.
+// UncacheableError contains a response that is sent but not cached, because it is empty or a part of it is missing. The cache
+// handles it as a failed build, so the next request builds the response again.
 type UncacheableError struct {
 	Page   *httpcache.Page
-	Source string // name of the unavailable source; empty: the answer is empty
+	Source string // name of the unavailable source; empty: the response is empty
 }
 
 func (p *UncacheableError) Error() string {
@@ -108,14 +108,14 @@ func (p *UncacheableError) Error() string {
 	return "answer is degraded: " + p.Source
 }
 
-// Answer is the result of building an answer. It is cached only if it is complete and not empty.
+// Answer is the value of a response before encoding. The response is cached only if it is complete and not empty.
 type Answer struct {
 	Value   any
 	Missing string // name of the unavailable source in the header X-Degraded; empty: the value is complete
 	Empty   bool   // the value is empty, so it must not be cached for long
 }
 
-// WithoutFollows returns the value of Answer.Missing after counting followers: "follows" if err is not nil, otherwise "".
+// WithoutFollows returns the value of Answer.Missing after reading follower counts: "follows" if err is not nil, otherwise "".
 func WithoutFollows(err error) string {
 	if err == nil {
 		return ""
@@ -123,8 +123,8 @@ func WithoutFollows(err error) string {
 	return "follows"
 }
 
-// Marshal returns the JSON of an answer, or err if it is not nil. If the answer must not be cached, the error is an
-// UncacheableError.
+// Marshal returns the JSON text of a, or err if it is not nil. If the response must not be cached, the error is an
+// UncacheableError that contains the text.
 func Marshal(a Answer, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -136,7 +136,8 @@ func Marshal(a Answer, err error) ([]byte, error) {
 	return nil, &UncacheableError{Page: httpcache.Make(body), Source: a.Missing}
 }
 
-// Serve answers with the cached answer of a key, or builds it. It also sends an answer that must not be cached.
+// Serve sends the cached response of a key. If there is none, it calls build and caches the result. It also sends a response that
+// must not be cached.
 func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Build) error {
 	err := book.Serve(c.Response(), c.Request(), key, build)
 	var p *UncacheableError
@@ -152,8 +153,8 @@ func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Bu
 	return nil
 }
 
-// Serve answers with the cached answer of a key, or builds it. If the build fails, it sends the fallback copy, or the empty value
-// if there is no copy. Both are marked as degraded and not cached.
+// Serve sends the cached response of a key, or builds it. If the build fails, it sends the fallback copy, or the result of empty
+// if there is no copy. In these two cases, the response is marked as degraded and not cached.
 func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, empty func() any) error {
 	w, r := c.Response(), c.Request()
 	err := Serve(c, b.Pages, key, build)
@@ -169,7 +170,7 @@ func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, 
 	return httpx.OK(c, empty())
 }
 
-// Query is a normalized query of a cached read. Queries with equal keys have equal answers.
+// Query is a normalized query of a cached read. Queries with equal keys have equal responses.
 type Query interface{ Key() string }
 
 // TextQuery is a Query whose parameters are strings.
@@ -178,26 +179,26 @@ type TextQuery []string
 // Key implements Query.
 func (q TextQuery) Key() string { return httpcache.JoinKey(q...) }
 
-// Read is a cached GET route. Handle and Server.front of package httpapi use the same cache and the same keys.
+// Read is a cached GET route. Its method Handle and Server.front of package httpapi use the same cache and the same keys.
 type Read[Q Query] struct {
 	Pages FallbackCache
 	Parse func(rawQuery string) Q
-	// Build returns the answer to a query.
+	// Build returns the response to a query.
 	Build func(ctx context.Context, q Q) (Answer, error)
-	// NoCopies is set if Build stores the fallback copies itself, or if there are none. Otherwise each answer is also stored as a
+	// NoCopies is set if Build stores the fallback copies itself, or if there are none. Otherwise each response is also stored as a
 	// fallback copy.
 	NoCopies bool
-	// Empty returns the answer if Build fails and there is no fallback copy.
+	// Empty returns the response if Build fails and there is no fallback copy.
 	Empty func(Q) any
 }
 
-// Book returns the cache of the answers.
+// Book returns the cache that contains the responses of the route.
 func (r Read[Q]) Book() *httpcache.Cache { return r.Pages.Pages }
 
 // Key returns the cache key of a query string. Query strings with equal parsed queries have equal keys.
 func (r Read[Q]) Key(rawQuery string) string { return r.Parse(rawQuery).Key() }
 
-// Handle serves a request with the cached or newly built answer to its query.
+// Handle serves a request with the cached or newly built response to its query.
 func (r Read[Q]) Handle(c echo.Context) error {
 	q := r.Parse(c.Request().URL.RawQuery)
 	if r.Pages.Copies == nil {
@@ -206,10 +207,10 @@ func (r Read[Q]) Handle(c echo.Context) error {
 	return r.Pages.Serve(c, q.Key(), r.build(q), func() any { return r.Empty(q) })
 }
 
-// EmptyFor returns the answer to a request while a dependency is unavailable.
+// EmptyFor returns the response to a request while a dependency is unavailable.
 func (r Read[Q]) EmptyFor(c echo.Context) any { return r.Empty(r.Parse(c.Request().URL.RawQuery)) }
 
-// Body returns, for MCP tools, the JSON of the answer that Handle would send for a query.
+// Body returns the JSON text that Handle would send for a query. MCP tools use it.
 func (r Read[Q]) Body(ctx context.Context, q Q) ([]byte, error) {
 	body, err := BodyOf(ctx, r.Book(), q.Key(), r.build(q))
 	if err == nil || ctx.Err() != nil || r.Pages.Copies == nil {
@@ -231,7 +232,7 @@ func (r Read[Q]) build(q Q) httpcache.Build {
 	}
 }
 
-// BodyOf returns the JSON of the cached answer of a key, or builds it. It also returns an answer that must not be cached.
+// BodyOf returns the JSON text of the cached response of a key, or builds it. It also returns a response that must not be cached.
 func BodyOf(ctx context.Context, book *httpcache.Cache, key string, build httpcache.Build) ([]byte, error) {
 	p, err := book.Get(ctx, key, build)
 	var uncacheable *UncacheableError
@@ -247,7 +248,7 @@ func BodyOf(ctx context.Context, book *httpcache.Cache, key string, build httpca
 // Cache-Control values that several handler packages use.
 const (
 	CacheClaimed = "public, s-maxage=300"
-	cacheEmpty   = "public, s-maxage=1" // an empty answer, which may soon have content
+	cacheEmpty   = "public, s-maxage=1" // an empty response, which may soon have content
 	CachePrivate = "private, no-store"
 	CacheNever   = "no-store"
 )

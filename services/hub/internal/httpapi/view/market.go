@@ -82,7 +82,7 @@ func ShowOutcome(o *resolutionv1.Outcome) *openapi.Outcome {
 	}
 }
 
-// Tiles is a heatmap with the pins of its markets.
+// Tiles is a heatmap and the pins of its pinned markets.
 type Tiles struct {
 	*cataloguev1.ListTilesResponse
 	Pins   map[string]market.Pin // by market id

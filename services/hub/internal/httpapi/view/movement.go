@@ -15,7 +15,8 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// ListSituations reads the situations that match q from the ledger, and leaves out those without a market.
+// ListSituations reads the situations that match q from the ledger. A situation is a group of markets of one event whose prices
+// moved. Situations without a market are left out.
 func ListSituations(
 	ctx context.Context, ledger wirev1.WireReadServiceClient, q MovementQuery,
 ) (*wirev1.ListSituationsResponse, error) {

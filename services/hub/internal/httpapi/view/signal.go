@@ -48,7 +48,7 @@ func IsAI(o *operatorv1.Operator) bool {
 	return protocol.OperatorType(o.GetOperatorType()) == protocol.AIAgent
 }
 
-// ReceiptURL returns the URL of the receipt page of a call.
+// ReceiptURL returns the URL of the receipt page of a call. hub is the public base URL.
 func ReceiptURL(hub, id string) string { return hub + "/receipts/" + id }
 
 // ShowCalls returns the JSON models of calls of one operator. hub is the public base URL.
@@ -122,5 +122,5 @@ func ShowSignal(s *signalv1.Signal) openapi.Signal {
 	}
 }
 
-// MarketURL returns the URL of the page of a market.
+// MarketURL returns the URL of the page of a market. hub is the public base URL.
 func MarketURL(hub string, id protocol.MarketID) string { return hub + "/m/" + string(id) }
