@@ -26,17 +26,17 @@ func NoPoints(s *signalv1.Signal) string {
 	case s.GetReason() == "late":
 		return "filed after the market closed"
 	case s.GetReason() == "unknown_market":
-		return "the venue does not know the market"
+		return "the venue has no such market"
 	case protocol.SignalStatus(s.GetStatus()) == protocol.Void:
-		return "the question had no answer"
+		return "the market resolved void"
 	case !s.GetPriceVerified():
-		return "no fresh quote at the call"
+		return "no fresh market price when filed"
 	case !s.GetRated():
-		return "the market is not rated"
+		return "unrated market (for example, low volume)"
 	case s.Counted != nil && !*s.Counted && !isNative(s) && s.GetConfirmedAt() == nil:
-		return "no second quote"
+		return "the price was not confirmed by a second quote"
 	case s.Counted != nil && !*s.Counted:
-		return "the market was not rated, or is the forecaster's own"
+		return "unrated market, or opened by the forecaster"
 	}
 	return ""
 }

@@ -30,10 +30,10 @@ func TestOpenVenueCallsHaveNoFinalPrice(t *testing.T) {
 	}{
 		"open at a venue":  {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), PriceVerified: true, Rated: true}, false, ""},
 		"open, native":     {&signalv1.Signal{MarketId: "native-1", Status: string(protocol.Pending), PriceVerified: true, Rated: true}, true, ""},
-		"open, unverified": {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), Rated: true}, true, "no fresh quote at the call"},
-		"open, unrated":    {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), PriceVerified: true}, false, "the market is not rated"},
+		"open, unverified": {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), Rated: true}, true, "no fresh market price when filed"},
+		"open, unrated":    {&signalv1.Signal{MarketId: "100", Status: string(protocol.Pending), PriceVerified: true}, false, "unrated market (for example, low volume)"},
 		"won":              {&signalv1.Signal{MarketId: "100", Status: string(protocol.Won), PriceVerified: true, Rated: true, Counted: &yes, ConfirmedAt: at}, true, ""},
-		"won, one quote":   {&signalv1.Signal{MarketId: "100", Status: string(protocol.Won), PriceVerified: true, Rated: true, Counted: &no}, true, "no second quote"},
+		"won, one quote":   {&signalv1.Signal{MarketId: "100", Status: string(protocol.Won), PriceVerified: true, Rated: true, Counted: &no}, true, "the price was not confirmed by a second quote"},
 		"late":             {&signalv1.Signal{MarketId: "100", Status: string(protocol.Void), Reason: "late", Counted: &no}, true, "filed after the market closed"},
 	} {
 		if got, why := PriceFinal(c.s), NoPoints(c.s); got != c.final || why != c.why {
