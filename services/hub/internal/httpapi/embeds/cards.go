@@ -124,7 +124,7 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	t.Card = card.Card{
 		Kicker: "Call", Title: card.Clean(found.GetMarketTitle()), Name: "Market " + found.GetMarketId(),
 		Subtitle: who + " called " + found.GetDirection() + " at " + inCents(found.GetScoreBasisBps()), Accent: card.Plain,
-		Lines: []string{"Locked " + day(ledgerclient.Time(found.GetCreatedAt()))},
+		Lines: []string{"Filed " + day(ledgerclient.Time(found.GetCreatedAt()))},
 	}
 	if found.GetPriceBps() != found.GetScoreBasisBps() {
 		t.Subtitle += ", stated " + inCents(found.GetPriceBps())
@@ -167,9 +167,9 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
 	switch {
 	case m.ResolutionValue != nil && t.disputed:
-		t.Subtitle = "Resolved: " + m.GetResolutionValue() + ", disputed"
+		t.Subtitle = "Resolved: " + outcomeLabel(m.GetResolutionValue()) + ", disputed"
 	case m.ResolutionValue != nil:
-		t.Subtitle = "Resolved: " + m.GetResolutionValue()
+		t.Subtitle = "Resolved: " + outcomeLabel(m.GetResolutionValue())
 	case m.YesBps != nil:
 		t.Subtitle = "YES " + inPercent(m.GetYesBps()) + " · NO " + inPercent(10000-m.GetYesBps())
 	}
@@ -200,7 +200,7 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	total, resolved := st.GetTotal(), record.Resolved(st)
 	t := item{kind: share.Operator, id: o.GetHandle(), url: s.HubURL + "/u/" + o.GetHandle(), record: r}
 	t.Card = card.Card{
-		Kicker: record.Title(resolved), Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
+		Kicker: "Forecaster · " + record.Title(resolved), Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
 		Subtitle: "@" + o.GetHandle(), Accent: card.Plain,
 		Lines: []string{
 			strconv.FormatInt(total, 10) + plural(total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " resolved",
@@ -277,11 +277,11 @@ func openLine(call *signalv1.Signal) string {
 		return "Open"
 	}
 	won, lost := signal.Points(call)
-	atMost := ""
+	atMost, orLower := "", ""
 	if !signal.PriceFinal(call) {
-		atMost = "at most "
+		atMost, orLower = "at most ", " or lower"
 	}
-	return "Open: " + atMost + pointsLabel(int32(won)) + " if won, " + atMost + pointsLabel(int32(lost)) + " if lost"
+	return "Open: " + atMost + pointsLabel(int32(won)) + " if won, " + pointsLabel(int32(lost)) + orLower + " if lost"
 }
 
 func inCents(bps int32) string {
@@ -296,6 +296,14 @@ func pointsLabel(n int32) string {
 		return "+" + strconv.Itoa(int(n)) + " points"
 	}
 	return strconv.Itoa(int(n)) + " points"
+}
+
+// outcomeLabel returns the label of a market outcome: YES, NO or VOID.
+func outcomeLabel(outcome string) string {
+	if outcome == string(protocol.VerdictInvalid) {
+		return "VOID"
+	}
+	return outcome
 }
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
