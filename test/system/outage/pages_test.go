@@ -37,7 +37,7 @@ func TestFeedPageReconnects(t *testing.T) {
 	s := system(t)
 	b := browser.Open(t, browser.Desktop)
 	b.Visit(s.Hub+"/feed", http.StatusOK)
-	b.Await("#feed-phase", "live")
+	b.Await("#feed-phase", "Live")
 	requireSamePage := markPage(t, b)
 	browser.Eval[bool](b, `(phase => {
 		window.phases = [];
@@ -55,10 +55,10 @@ func TestFeedPageReconnects(t *testing.T) {
 			b.Await("#feed-rows", "@"+o.Handle)
 		}
 	}
-	b.Await("#feed-phase", "live")
+	b.Await("#feed-phase", "Live")
 	phases := strings.Join(browser.Eval[[]string](b, `window.phases`), ", ")
-	if !strings.Contains(phases, "reconnecting in") {
-		t.Errorf("the page has shown the states %q; want reconnecting in among them", phases)
+	if !strings.Contains(phases, "Reconnecting in") {
+		t.Errorf("the page has shown the states %q; want Reconnecting in among them", phases)
 	}
 	for _, o := range callers {
 		if n := b.Count(`#feed-rows li:has(a[href='/u/` + o.Handle + `'])`); n != 1 {
@@ -134,12 +134,12 @@ func TestScreenDuringOutage(t *testing.T) {
 	})
 	b := browser.Open(t, browser.Screen)
 	b.Visit(s.Hub+"/tv", http.StatusOK)
-	b.Await("#tv-status", "LIVE")
+	b.Await("#tv-status", "Live")
 	var lanes int
 	stack.Eventually(t, browser.Within, "lanes on the screen", func() bool { lanes = b.Count("#tv-lanes li"); return lanes > 0 })
 	requireSamePage := markPage(t, b)
 	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
-	b.AwaitWithin(10*time.Second, "#tv-status", "STALE")
+	b.AwaitWithin(10*time.Second, "#tv-status", "Data may be outdated")
 	clock := b.Visible("tv-clock")
 	stack.Eventually(t, 5*time.Second, "the clock of the screen to advance", func() bool { return b.Visible("tv-clock") != clock })
 	if title, left := b.Visible("tv-title"), b.Count("#tv-lanes li"); title == "" || left != lanes {
@@ -147,6 +147,6 @@ func TestScreenDuringOutage(t *testing.T) {
 	}
 	resumeAPI()
 	resumeHub()
-	b.AwaitWithin(10*time.Second, "#tv-status", "LIVE")
+	b.AwaitWithin(10*time.Second, "#tv-status", "Live")
 	requireSamePage()
 }

@@ -75,7 +75,7 @@ func TestProfilePage(t *testing.T) {
 		b.Visit(s.Hub+"/sign-in", http.StatusOK)
 		b.Press(`a.button`, `#user`)
 		b.SignIn(p.Handle, form)
-		b.Shows("main", "@"+p.Handle, "Payouts", "None yet")
+		b.Shows("main", "@"+p.Handle, "Payouts", "No linked wallets yet")
 		b.Fill(form, map[string]string{
 			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.",
 			"links": "https://mara.example/a\nhttp://mara.example/b", "avatarUrl": "https://pictures.example/mara.png",
@@ -101,7 +101,7 @@ func TestProfilePage(t *testing.T) {
 		b.Fill(claims, map[string]string{"address": wallet})
 		b.Press(claims+` button`, `#claims .field-error`)
 		b.Forget("status of 403")
-		b.Shows("#claims", "is not linked to your sign-in account")
+		b.Shows("#claims", "is not linked to your account at")
 		p.LinkWallet(t, wallet)
 		b.Press(claims+` button`, `.claim`)
 		b.Shows(".claim", wallet, "partner")

@@ -25,7 +25,7 @@ func TestFeedPage(t *testing.T) {
 	tabs := []*browser.Tab{browser.Open(t, browser.Desktop), browser.Open(t, browser.Phone)}
 	for _, b := range tabs {
 		b.Visit(s.Hub+"/feed", http.StatusOK)
-		b.Await("#feed-phase", "live")
+		b.Await("#feed-phase", "Live")
 		b.Shows("#feed-rows", "the words before")
 	}
 	market := s.NewNativeMarket(t, 5000, nil)
@@ -47,13 +47,13 @@ func TestFeedPage(t *testing.T) {
 	t.Run("pause", func(t *testing.T) { requirePause(t, s, b, market) })
 	t.Run("results", func(t *testing.T) {
 		s.Finalize(t, market, "YES")
-		b.AwaitWithin(feedUpdate, "#feed-rows", "Won +50")
+		b.AwaitWithin(feedUpdate, "#feed-rows", "Won, +50 points")
 		b.RequireNoProblems()
 		b.Visit(s.Hub+"/feed?of=resolutions", http.StatusOK)
 		b.Await("#feed-rows", read(t, s.Hub+"/api/m/"+market).Text("question"), "YES")
 		for _, path := range []string{"/feed?lane=science", "/feed?of=wire"} {
 			b.Visit(s.Hub+path, http.StatusOK)
-			b.Await("#feed-phase", "live")
+			b.Await("#feed-phase", "Live")
 			b.RequireFits()
 		}
 		b.RequireNoProblems()
@@ -73,7 +73,7 @@ func requireHostileFeed(t *testing.T, s *stack.Stack, b *browser.Tab, market str
 	}
 	b.RequireNoProblems()
 	b.Visit(s.Hub+"/feed?x=fresh", http.StatusOK)
-	b.Await("#feed-phase", "live")
+	b.Await("#feed-phase", "Live")
 	if n := b.Count("#feed-rows li"); n < min(len(texts), 50) {
 		t.Errorf("the page shows %d events; want at least %d", n, min(len(texts), 50))
 	}

@@ -66,7 +66,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 		b.Press("h1 a", "article.market")
 		b.VisitWhole(s.Hub + market)
 		b.Shows("main", "Ostrava gauge", "Resolved NO", "@"+r.handle, "+31", "Crowd, 5 calls 0%", "Signalcast")
-		b.Shows(".outcome", "Resolved NO", "manual, gauge office", "Evidence of the outcome")
+		b.Shows(".outcome", "Resolved NO", "Administrator (source: gauge office)", "Evidence of the outcome")
 		const want = "https://records.example/gauge/2026-12-01 noopener nofollow ugc"
 		if got := browser.Eval[string](b, `(a => a.href + ' ' + a.rel)(document.querySelector('.outcome a'))`); got != want {
 			t.Errorf("the link to the evidence is %s; want %s", got, want)

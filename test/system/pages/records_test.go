@@ -149,7 +149,7 @@ func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best str
 	b := browser.Open(t, browser.Size{Width: 420, Height: 220})
 	stack.Eventually(t, browser.Within, "the record in the frame", func() bool {
 		b.Visit(s.Hub+"/operator/"+p.Handle+"/embed", http.StatusOK)
-		return !strings.Contains(b.Text("main"), "cannot be read right now")
+		return !strings.Contains(b.Text("main"), "The record is unavailable")
 	})
 	b.Shows("main", hostileName, "28", "Points", "%")
 	b.RequireFits()
@@ -198,7 +198,7 @@ func TestNetworkPages(t *testing.T) {
 				"/board?order=edge":                   {"Ranked by the lower bound", "Lower bound", "@" + p.Handle},
 				"/board?operators=house&lane=culture": {"No forecasters on this leaderboard yet"},
 				"/network":                            {"This station", "Forecasters of all stations", "Clips"},
-				"/pulse":                              {"Calls per forecaster", "Calls by people, per week", "House and bots", "Resolved"},
+				"/pulse":                              {"Calls per forecaster", "Calls by people, per week", "House accounts and bots, per week", "Resolved"},
 			} {
 				b.VisitWhole(s.Hub + path)
 				b.Shows("main", texts...)

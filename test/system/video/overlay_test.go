@@ -49,7 +49,7 @@ func TestOverlay(t *testing.T) {
 	})
 	awaitState(t, b, "live")
 	b.Await("#overlay-box", "@"+o.Handle, "Will the overlay be read?", "YES40¢", "NO60¢", "rain band moving east",
-		"closes in 2 d 1 h")
+		"ends in 2 d 1 h")
 	b.RequireNoProblems()
 	requireMoves(t, s, b, m)
 

@@ -36,7 +36,7 @@ func TestScreen(t *testing.T) {
 	for _, lane := range lanes {
 		b.Await("#tv-lanes", lane.Label)
 	}
-	b.Await("#tv-status", "LIVE")
+	b.Await("#tv-status", "Live")
 	stack.Eventually(t, browser.Within, "a title of the programme", func() bool {
 		title := strings.ReplaceAll(b.Visible("tv-title"), "NEXT · ", "")
 		inJSON := strings.ReplaceAll(title, `"`, `\"`)
@@ -103,7 +103,7 @@ func TestScreenOfUnknownStation(t *testing.T) {
 				window.setInterval = (f, ms) => { let n = 0; return every(() => (window.hurry || ++n % 10 === 0) && f(), ms / 10); };`)
 			b.Visit(s.Hub+"/tv?station="+station, http.StatusOK)
 			b.Await("#tv-off", "Station not found.")
-			b.Await("#tv-status", "LIVE")
+			b.Await("#tv-status", "Live")
 			// Long enough for three requests of the programme, and for more than four of the spotlight.
 			browser.Eval[bool](b, `window.hurry = true`)
 			browser.Eval[bool](b, `new Promise(done => { let n = 0; setInterval(() => ++n === 40 && done(true), 2000) })`)
@@ -129,7 +129,7 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	s := system(t)
 	b := browser.Open(t, browser.Screen)
 	b.Visit(s.Hub+"/tv", http.StatusOK)
-	b.Await("#tv-status", "LIVE")
+	b.Await("#tv-status", "Live")
 	o, stream, market := s.NewOperator(t), newStream(t), s.NewNativeMarket(t, 3150, nil)
 	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Ostrava gauge above 6 m?", "yesPct": 31.5})
 	broadcast(t, o, market, stream.URL)

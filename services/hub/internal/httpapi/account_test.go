@@ -129,7 +129,7 @@ func TestWalletClaimForm(t *testing.T) {
 		return b.post("/profile/claims", url.Values{"address": {address}}, b.bySession())
 	}
 	want(t, claim("0x12"), 400, "", "40 hex digits", ` value="0x12"`)
-	want(t, claim(wallet), 403, "", "is not linked to your sign-in account")
+	want(t, claim(wallet), 403, "", "is not linked to your account at the test issuer")
 	b.people.wallets[b.mara.GetProviderId()] = []string{wallet}
 	want(t, claim(wallet), http.StatusSeeOther, "")
 	for _, path := range []string{"/profile", "/u/mara_k"} {

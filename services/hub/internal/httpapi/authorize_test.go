@@ -216,7 +216,7 @@ func TestConnectedApps(t *testing.T) {
 	want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
 	want(t, b.post("/apps/revoke", form, b.bySession()), http.StatusSeeOther, "", "Location: /apps")
 	want(t, b.send("GET", mePath, "", bearer(access)), 401, "unauthenticated")
-	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "disconnected by you")
+	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "Disconnected by you")
 }
 
 // TestConsentLimit checks that one session may open at most 30 consent pages a minute.

@@ -26,10 +26,10 @@ type connection struct {
 
 // endReasons maps the reasons why a grant has ended to texts for the user.
 var endReasons = map[grant.Reason]string{
-	grant.ByUser: "disconnected by you", grant.ByOwner: "a key was revoked", grant.ByApp: "disconnected by the app",
-	grant.ByCodeReplay:   "security: the authorization code was used twice",
-	grant.ByRefreshReuse: "security: the refresh token was used twice",
-	grant.ByAppDisabled:  "the app was shut down",
+	grant.ByUser: "Disconnected by you", grant.ByOwner: "Disconnected with your API key", grant.ByApp: "Disconnected by the app",
+	grant.ByCodeReplay:   "Security: the authorization code was used twice",
+	grant.ByRefreshReuse: "Security: the refresh token was used twice",
+	grant.ByAppDisabled:  "The app was shut down",
 }
 
 // apps handles GET /apps, the page with the connected apps of the visitor.
@@ -57,7 +57,7 @@ func (s *site) apps(c echo.Context) error {
 	for _, g := range list {
 		row := connection{
 			Listed: g, Permissions: permissionsOf(g.Scopes), Signers: byGrant[g.ID],
-			EndReason: cmp.Or(endReasons[g.RevokedBy], "expired"),
+			EndReason: cmp.Or(endReasons[g.RevokedBy], "Expired"),
 		}
 		if g.Grant.Active(s.Now()) {
 			p.Active = append(p.Active, row)

@@ -33,7 +33,7 @@ func (s *site) authorize(c echo.Context) error {
 	setPrivate(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return grant.ErrInvalidRequest.Say("The app sent an invalid authorization request.")
+		return grant.ErrInvalidRequest.Say("The app sent an invalid authorization request. Go back to it and start again.")
 	}
 	v := s.viewer(c)
 	who := v.session
@@ -116,7 +116,7 @@ func (s *site) decide(c echo.Context) error {
 	}
 	decision := form["decision"]
 	if len(form["request"]) != 1 || len(decision) != 1 || decision[0] != "approve" && decision[0] != "deny" {
-		return errForeignForm
+		return errCrossOrigin
 	}
 	to, err := s.Grants.Decide(c.Request().Context(), who, form.Get("request"), decision[0] == "approve")
 	if err != nil {

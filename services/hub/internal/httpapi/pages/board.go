@@ -41,11 +41,11 @@ type boardRow struct {
 
 // boardTiers are the selectable tiers of the leaderboard, with their labels and descriptions.
 var boardTiers = [...]struct{ value, label, text string }{
-	{"independent", "People", "Independent forecasters, not run by the administrators of this service."},
+	{"independent", "People", "Independent forecasters. House accounts and bots are excluded."},
 	{"house", "House", "Accounts that the administrators of this service run."},
 	{"automated", "Bots", "AI agents and bots. Rankings of people exclude them."},
 	{"human", "People and house", "All forecasters except bots."},
-	{"all", "All", "People, house accounts and bots; bots are marked."},
+	{"all", "All", "People, house accounts and bots. Bots are marked."},
 }
 
 // boardURL returns the path and query of the leaderboard page for q. Parameters with default values are left out.
@@ -74,7 +74,7 @@ func (s *site) board(c echo.Context) error {
 	b := callPart(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
 	unavailable := g.wait()
 	p := boardPage{
-		layout: s.newLayout(c, "Leaderboard", "Forecasters ranked by score or by edge, with confidence intervals.", boardURL(q)),
+		layout: s.newLayout(c, "Leaderboard", "Forecasters ranked by broadcast score or by edge.", boardURL(q)),
 		Query:  q, ByEdge: q.Order == board.ByEdge,
 		JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
 	}
@@ -114,10 +114,10 @@ func (p *boardPage) addTabs() {
 			one(&p.Lanes, titleCase(lane), func(q *board.Query) { q.Lane = lane })
 		}
 	}
-	p.OrderText = "Ranked by broadcast score, 0 to 1,000: half from points, half from activity and reach."
+	p.OrderText = "Ranked by broadcast score, from 0 to 1,000: up to 500 for points, 300 for calls and takes, 200 for reach."
 	if p.ByEdge {
-		p.OrderText = "Ranked by the lower bound of the 95% confidence interval of the edge, so a few lucky calls do not rank " +
-			"high."
+		p.OrderText = "The edge is the win rate minus the average price, in percentage points (pp). Ranked by the lower bound " +
+			"of its 95% confidence interval, so that a few lucky calls do not rank high."
 	}
 }
 

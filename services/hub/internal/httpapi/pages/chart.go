@@ -323,7 +323,7 @@ func newCoursePlot(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
 		out.Zero = y.percent(0)
 	}
 	if !c.GetWhole() {
-		out.Note = "Starts at " + signed(int(c.GetBefore())) + ", with the newest 10,000 calls."
+		out.Note = "The chart starts at " + signed(int(c.GetBefore())) + " points and shows the newest 10,000 calls."
 	}
 	out.Label = "Points over time: lowest " + out.Low + ", highest " + out.High + ", now " + out.End
 	return out

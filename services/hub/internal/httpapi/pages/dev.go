@@ -73,7 +73,7 @@ type createdApp struct {
 	Renewed, Immediate bool
 }
 
-var errForeignForm = apperr.New(apperr.Forbidden, "forbidden",
+var errCrossOrigin = apperr.New(apperr.Forbidden, "forbidden",
 	"This form was not sent from this site. Reload the page and try again.")
 
 // dev handles GET /dev, the developer page. Without a valid token in the cookie, the page shows the sign-in.
@@ -174,7 +174,7 @@ func (s *site) receiveToken(c echo.Context) error {
 	token, state := form.Get("token"), form.Get("state")
 	switch {
 	case state == "" || len(state) > maxState:
-		return errForeignForm
+		return errCrossOrigin
 	case token == "" || len(token) > maxToken || strings.Trim(token, tokenChars) != "":
 		return httpx.ErrUnauthenticated
 	}
@@ -194,7 +194,7 @@ const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 func (s *site) startSession(c echo.Context) error {
 	state, err := c.Cookie(cookieState)
 	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
-		return errForeignForm
+		return errCrossOrigin
 	}
 	token, err := c.Cookie(cookiePending)
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) err
 func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !httpx.SameOrigin(c.Request(), s.Origin) {
-			return errForeignForm
+			return errCrossOrigin
 		}
 		op, err := s.developer(c)
 		if err != nil {
@@ -307,7 +307,7 @@ func keysOf(keys []*operatorv1.Key) []keyRow {
 		r := keyRow{
 			ID: k.GetId(), Label: k.GetLabel(),
 			Tier: tierLabels[protocol.Tier(k.GetTier())].word, Permissions: strings.Join(k.GetPermissions(), ", "),
-			CreatedAt: when(ledgerclient.Time(k.GetCreatedAt())), LastUsed: "never", Active: k.GetActive(),
+			CreatedAt: when(ledgerclient.Time(k.GetCreatedAt())), LastUsed: "Never", Active: k.GetActive(),
 		}
 		if k.GetLastUsedAt() != nil {
 			r.LastUsed = when(k.GetLastUsedAt().AsTime())

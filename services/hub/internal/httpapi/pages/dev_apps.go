@@ -125,7 +125,7 @@ func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values
 func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) {
-			p.Notice = "The app was not shut down. Tick the box to confirm; this cannot be undone."
+			p.Notice = "The app was not shut down. Tick the box to confirm. This cannot be undone."
 		})
 	}
 	if err := s.Grants.DisableApp(c.Request().Context(), string(op.ID), form.Get("app")); err != nil {
@@ -142,8 +142,8 @@ type signerRow struct {
 
 // signerStatusLabels maps the statuses of signing keys to labels.
 var signerStatusLabels = map[message.Status]string{
-	message.Active: "active", message.Revoked: "revoked",
-	message.Expired: "expired",
+	message.Active: "Active", message.Revoked: "Revoked",
+	message.Expired: "Expired",
 }
 
 // signersOf returns the signing keys of an operator, with the names of their apps. A key without an app has the name "your own".
@@ -161,10 +161,10 @@ func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow
 	for _, g := range grants {
 		apps[g.App.ID] = g.App.Name
 	}
-	apps[""] = "your own"
+	apps[""] = "None (your own key)"
 	rows := make([]signerRow, 0, len(list))
 	for _, one := range list {
-		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "a removed app"), signerStatusLabels[one.Status(s.Now())]})
+		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "Deleted app"), signerStatusLabels[one.Status(s.Now())]})
 	}
 	return rows, nil
 }

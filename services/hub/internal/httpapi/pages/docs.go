@@ -24,7 +24,7 @@ type docsPage struct {
 // docs handles GET /docs, the API reference. Swagger UI renders it from the API description.
 func (s *site) docs(c echo.Context) error {
 	p := docsPage{
-		layout:   s.newLayout(c, "Reference", "All operations of the API.", docsPath),
+		layout:   s.newLayout(c, "API reference", "All operations of the API.", docsPath),
 		Document: "/docs/openapi.json",
 	}
 	p.Wide, p.Nav, p.OGType, p.Stylesheet = true, "docs", "website", "swagger-ui.css"

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 const (
@@ -162,7 +164,8 @@ func feedRowOf(e *feedv1.Event) feedRow {
 	case "signal.created":
 		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
 	case "signal.event":
-		r.URL, r.Label, r.Text = receiptPath+d.SignalID, eventLabel(d.Event.Type), d.Event.Payload.Text
+		r.URL, r.Text = receiptPath+d.SignalID, d.Event.Payload.Text
+		r.Label = cmp.Or(eventLabels[signal.EventType(d.Event.Type)], eventLabels[signal.Note])
 		if d.Event.Payload.Confidence > 0 {
 			r.Fact = strconv.Itoa(d.Event.Payload.Confidence) + "% confidence"
 		}
@@ -171,12 +174,12 @@ func feedRowOf(e *feedv1.Event) feedRow {
 		switch {
 		case d.Score == nil || d.Status == string(protocol.Void):
 		case d.Counted != nil && !*d.Counted:
-			r.Fact += " not counted"
+			r.Fact += ", not counted"
 		default:
-			r.Fact += " " + signed(*d.Score)
+			r.Fact += ", " + signed(*d.Score) + " points"
 		}
 	default:
-		r.Fact = d.Outcome
+		r.Fact = outcomeLabel(d.Outcome)
 	}
 	if r.Title == "" {
 		r.Title = "Market " + e.GetMarketId()
@@ -184,19 +187,11 @@ func feedRowOf(e *feedv1.Event) feedRow {
 	return r
 }
 
-func eventLabel(kind string) string {
-	switch kind {
-	case "take", "reaffirm", "confidence", "share":
-		return strings.ToUpper(kind[:1]) + kind[1:]
-	}
-	return "Note"
-}
-
 func moveRow(m *wirev1.Move) feedRow {
 	at, id := ledgerclient.Time(m.GetDetectedAt()), m.GetMarketId()
 	return feedRow{
 		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
-		Fact: percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueName(m.GetProvider()),
+		Fact: "YES " + percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueName(m.GetProvider()),
 		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
 	}
 }

@@ -40,7 +40,7 @@ func TestFeedPage(t *testing.T) {
 	w := b.get("/feed")
 	page := w.Body.String()
 	for _, want := range []string{
-		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won &#43;38", "80% confidence", "NO at 68.5¢",
+		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "80% confidence", "NO at 68.5¢",
 		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, ">Will it snow?<", ">Will it hail?<", "/u/mara_k", "11:59:58", "<noscript>",
 	} {
 		if !strings.Contains(page, want) {

@@ -74,6 +74,14 @@ func statusLabel(status string) string {
 	return "Open"
 }
 
+// outcomeLabel returns the label of a market outcome: YES, NO or Void.
+func outcomeLabel(outcome string) string {
+	if outcome == string(protocol.VerdictInvalid) {
+		return "Void"
+	}
+	return outcome
+}
+
 // amount formats a volume with its unit: $182,000 or 182,000 contracts. It returns "" for nil or an invalid volume.
 func amount(v *float64, unit string) string {
 	if v == nil {
@@ -192,7 +200,8 @@ func bars(id string) (list []bar, width int) {
 	return list, width
 }
 
-// callPoints returns the points of a resolved call, "not counted" if the call does not count, and "" for an open or void call.
+// callPoints returns the points of a resolved call with their unit, "not counted" if the call does not count, and "" for an open
+// or void call.
 func callPoints(call *signalv1.Signal) string {
 	switch {
 	case call.Score == nil || call.Counted == nil || protocol.SignalStatus(call.GetStatus()) == protocol.Void:
@@ -200,7 +209,7 @@ func callPoints(call *signalv1.Signal) string {
 	case !call.GetCounted():
 		return "not counted"
 	}
-	return signed(int(call.GetScore()))
+	return signed(int(call.GetScore())) + " points"
 }
 
 // priceOf formats the scoring price of a call, and the stated price if it differs.

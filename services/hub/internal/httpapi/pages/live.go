@@ -66,7 +66,7 @@ type livePage struct {
 
 // stateTexts has the label and the text of each session state. The script of the page has the same texts.
 var stateTexts = map[string][2]string{
-	livestream.StateIdle:  {"Offline", "Offline. This page updates when the broadcast starts."},
+	livestream.StateIdle:  {"Offline", "The broadcast is offline. This page updates when it starts."},
 	livestream.StateEnded: {"Ended", "The broadcast has ended. Its calls stay on the record."},
 	livestream.StateLive:  {"Live", ""},
 }

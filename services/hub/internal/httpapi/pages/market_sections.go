@@ -165,7 +165,7 @@ func sentimentOf(m *cataloguev1.GetSentimentResponse) *sentimentPart {
 	}
 	last := "Last 24 hours: " + countOf(m.GetSignals24H(), "call")
 	if m.Move24HBps != nil {
-		last += ", price " + pointsOf(int(m.GetMove24HBps())) + " points"
+		last += ", price " + pointsOf(int(m.GetMove24HBps())) + " percentage points"
 	}
 	part.Lines = append(part.Lines, last)
 	return part
@@ -174,10 +174,10 @@ func sentimentOf(m *cataloguev1.GetSentimentResponse) *sentimentPart {
 func sideValues(yes, no *float64) string {
 	var words []string
 	if yes != nil {
-		words = append(words, "YES "+strconv.Itoa(int(math.Round(*yes))))
+		words = append(words, "YES "+strconv.Itoa(int(math.Round(*yes)))+"%")
 	}
 	if no != nil {
-		words = append(words, "NO "+strconv.Itoa(int(math.Round(*no))))
+		words = append(words, "NO "+strconv.Itoa(int(math.Round(*no)))+"%")
 	}
 	return strings.Join(words, ", ")
 }

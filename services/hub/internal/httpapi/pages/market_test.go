@@ -27,8 +27,8 @@ func TestMarketPage(t *testing.T) {
 		"<b>31.5%</b><span>YES</span>", "<b>68.5%</b><span>NO</span>", "73 days left", "$182,000", "$9,100", "$22,000",
 		`<path class="line" d="M`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
 		`<a href="?interval=24H#price" title="last 24 hours" aria-current="true">24H</a>`, `<a href="?interval=1H#price" title="last hour">1H</a>`,
-		"Crowd, 1 call", "<b>−31.5</b> points. Forecasters are less confident in YES than the market.",
-		"Leans NO", "Average confidence: NO 70", "1 take: 0 for YES, 1 for NO", "Last 24 hours: 1 call, price −4.5 points",
+		"Crowd, 1 call", `<b title="percentage points">−31.5 pp</b>. Forecasters are less confident in YES than the market.`,
+		"Leans NO", "Average confidence: NO 70%", "1 take: 0 for YES, 1 for NO", "Last 24 hours: 1 call, price −4.5 percentage points",
 		"The dam opened at noon.", "68.5¢", "Kalshi · Same lane", `<a href="/m/kalshi-MILL">`,
 		`"marketId":"701122","direction":"YES","priceAtPrediction":3150}`, `<a href="/dev">developer page</a>`, `aria-current="page">Markets</a>`,
 		"!unavailable", "!No outcome yet", "!Top forecasters")
@@ -44,7 +44,7 @@ func TestMarketPageParts(t *testing.T) {
 	t.Parallel()
 	checkParts(t, "/m/"+gauge, "/m/:marketId", map[string][2]string{
 		"ListHistory":  {"Price history is unavailable.", `class="line"`},
-		"ListLedger":   {"The calls are unavailable.", "The dam opened"},
+		"ListLedger":   {"Calls are unavailable.", "The dam opened"},
 		"GetCrowd":     {"The crowd estimate is unavailable.", "Crowd, 1 call"},
 		"GetOutcome":   {"The outcome is unavailable.", ""},
 		"GetSentiment": {"Sentiment is unavailable.", "Leans NO"},
@@ -100,7 +100,7 @@ func TestMarketStates(t *testing.T) {
 		"ended":   {past, nil, []string{"Ended, outcome pending", "!curl", "!left<"}},
 		"unknown": {func(m *marketv1.Market) { m.Status, m.YesBps = "unknown", nil }, nil, []string{"Status unknown", "No price"}},
 		"resolved": {resolved, claim("NO", nil), []string{
-			`is-resolved">Resolved NO<`, `class="outcome no"`, "oracle, polymarket", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71%</b><span>closing price of YES",
+			`is-resolved">Resolved NO<`, `class="outcome no"`, "Venue (source: Polymarket)", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71%</b><span>closing price of YES",
 			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">Evidence of the outcome</a>`, "<dt>Closing price</dt><dd>71% YES</dd>",
 		}},
 		"void":      {resolved, claim("INVALID", func(o *resolutionv1.Outcome) { o.ProofUrl = nil }), []string{"Resolved void", "!Evidence of the outcome"}},
@@ -171,7 +171,7 @@ func TestManyCalls(t *testing.T) {
 	b.ledger.Top = [2]int32{67, 3}
 	b.ledger.Unlock()
 	w := b.get("/m/" + gauge)
-	has(t, w, 200, "<summary>88 more</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES of 3 calls</b>", "Crowd, 151 calls", "Forecasters are more confident in YES")
+	has(t, w, 200, "<summary>Older calls (88)</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES of 3 calls</b>", "Crowd, 151 calls", "Forecasters are more confident in YES")
 	if n := strings.Count(w.Body.String(), `class="mark `); n != 100 {
 		t.Errorf("%d marks", n)
 	}

@@ -23,7 +23,7 @@ func TestMarketsPage(t *testing.T) {
 	w := b.get("/markets")
 	has(t, w, 200,
 		"<title>Markets · Signalcast</title>", `<link rel="canonical" href="https://hub.example/markets">`, `content="website"`, "!noindex",
-		"River levels", "−6.5 points", `class="down strong"`, "$48,210 in 24 h", "3 markets",
+		"River levels", "−6.5 pp", `class="down strong"`, "$48,210 in 24 h", "3 markets",
 		`<a class="t" href="/m/701122">`+question, "Polymarket · Science", "$9,100", "30 Nov 2026", `<a class="t" href="/m/kalshi-MILL">`, "Kalshi · World",
 		`<a href="/markets" aria-current="true">All</a>`, `<a href="/markets?lane=science">Science</a>`, `<a href="/markets?closed=true">Closed</a>`, "!OTHER", "!>Other<")
 	cached(t, w, shared)
@@ -33,7 +33,7 @@ func TestMarketsPage(t *testing.T) {
 		`<input type="hidden" name="lane" value="SCIENCE">`, `<a href="/markets?lane=music&amp;q=GAUGE&amp;sort=endDate">Music</a>`,
 		`<a href="/markets?closed=true&amp;lane=science&amp;q=GAUGE&amp;sort=endDate">Closed</a>`, `<link rel="canonical" href="https://hub.example/markets?lane=science">`)
 	has(t, b.get("/markets?q=zzz"), 200, "No markets match", "Try fewer words", "Search closed markets.", `<a href="/markets">Clear the search</a>`)
-	has(t, b.get("/markets?lane=music&closed=true"), 200, "No markets here.", "Search all lanes.", "Search open markets.", `<input type="hidden" name="closed" value="true">`)
+	has(t, b.get("/markets?lane=music&closed=true"), 200, "No markets found.", "Search all lanes.", "Search open markets.", `<input type="hidden" name="closed" value="true">`)
 	if n := b.ledger.Count("ListTiles"); read == 0 || n != read {
 		t.Errorf("the heatmap was read %d times for the page that shows it, and %d times for pages without it", read, n-read)
 	}
@@ -105,7 +105,7 @@ func TestMarketsParts(t *testing.T) {
 		b.ledger.Run()
 		b.ledger.Fail(err, "FindMarkets")
 		w := b.get("/markets")
-		has(t, w, 200, "The list is unavailable.", "River levels", "!No market")
+		has(t, w, 200, "The list of markets is unavailable.", "River levels", "!No market")
 		cached(t, w, "no-store|"+source)
 		b.ledger.Fail(err, "ListTiles")
 		w = b.get("/markets")

@@ -97,13 +97,13 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 		p.Stations = append(p.Stations, one)
 	}
 	add(federation.Hub, stationPart{
-		Name: "This station", URL: "/", Host: hostOf(s.HubURL), IsHub: true, State: "Here", Class: "up",
+		Name: "This station", URL: "/", Host: hostOf(s.HubURL), IsHub: true, State: "Active", Class: "up",
 		About: "Forecasters and clips of this station are listed together with those of its partners.",
 	})
 	for i, st := range list {
 		p.names[st.GetStationId()] = st.GetName()
 		if i >= stationsShown {
-			p.MoreStations = countOf(int64(len(list)-stationsShown), "more station")
+			p.MoreStations = countOf(int64(len(list)-stationsShown), "more active station")
 			continue
 		}
 		one := stationPart{Name: st.GetName(), URL: link(st.GetUrl()), Host: hostOf(st.GetUrl()), About: st.GetDescription()}
@@ -117,11 +117,11 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 		case p.Unavailable["updates"]:
 			one.State, one.Class, one.StatusNote = "Active", "open", "The time of the last update is unknown."
 		case st.GetTapesUrl() == "" && st.GetOperatorsUrl() == "":
-			one.State, one.Class, one.StatusNote = "Active", "open", "This station publishes no data."
+			one.State, one.Class, one.StatusNote = "Active", "open", "Publishes no data."
 		case !was:
 			one.State, one.Class, one.StatusNote = "No data yet", "open", "No data has been received yet."
 		case s.Now().Sub(at) > s.Keep:
-			one.State, one.Class, one.StatusNote = "No updates", "down", "Last update "+when(at)+"; its data is too old to show."
+			one.State, one.Class, one.StatusNote = "No updates", "down", "Last update "+when(at)+". Its data is too old to show."
 		default:
 			one.State, one.Class, one.StatusNote = "Active", "up", "Last update "+when(at)+"."
 		}

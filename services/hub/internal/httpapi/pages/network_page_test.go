@@ -16,7 +16,7 @@ func TestBoardPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Board = []*boardv1.Row{}
-	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by broadcast score, 0 to 1,000", `aria-current="page">Leaderboard</a>`)
+	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by broadcast score, from 0 to 1,000", `aria-current="page">Leaderboard</a>`)
 	has(t, b.get("/board?operators=all"), 200, "No forecasters on this leaderboard yet.", "!See all forecasters")
 	b.ledger.Board = []*boardv1.Row{
 		b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260})), b.ranked(2, "bob", reported(t, [4]int64{5000, 0, 10, 6})), b.ranked(3, "cy", nil), b.ranked(4, "dan", nil),
@@ -26,10 +26,10 @@ func TestBoardPage(t *testing.T) {
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
 	w := b.get("/board")
 	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
-		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "As of 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound")
+		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "Updated 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound")
 	cached(t, w, shared)
-	has(t, b.get("/board?order=edge"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 points`,
-		"Calls are assumed to be independent", "1 in 40", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
+	has(t, b.get("/board?order=edge"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 percentage points`,
+		"The intervals assume that calls are independent", "1 in 40", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
 	has(t, b.get("/board?order=edge&operators=automated&lane=Science&window=28d"), 200, "AI agents and bots",
 		`<a href="/board?lane=science&amp;operators=automated&amp;order=edge" aria-current="true">Bots</a>`)
 	if q := apitest.Last[*boardv1.ListBroadcastRequest](b.ledger); q.GetOperators() != "automated" || q.GetOrder() != "edge" || q.GetLane() != "SCIENCE" || q.GetWindow() != "all" || q.GetLimit() != 100 {
@@ -48,15 +48,15 @@ func TestBoardPage(t *testing.T) {
 func TestNetworkPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	has(t, b.get("/network"), 200, "This station", "No active partner stations.", "No resolved calls yet.", "No clips.")
+	has(t, b.get("/network"), 200, "This station", "No active partner stations.", "No resolved calls yet.", "No clips yet.")
 	b.partnered()
 	w := b.get("/network")
 	has(t, w, 200,
 		`<a href="https://river.example/hello" rel="noopener noreferrer nofollow ugc"><bdi>Station river</bdi></a></h3><span class="verdict up">Active</span>`,
 		"All about &lt;b&gt;river&lt;/b&gt;.", "Listed below: 1 forecaster, 1 clip. Lanes: Science, World. Last update 18 Sep 2026, 11:59 UTC.",
-		`<span class="verdict down">No updates</span>`, "its data is too old to show", `<span class="verdict open">No data yet</span>`, "!Station paused",
+		`<span class="verdict down">No updates</span>`, "Its data is too old to show", `<span class="verdict open">No data yet</span>`, "!Station paused",
 		`<a href="/u/mara_k"><b><bdi>Mara K</bdi></b>`, `<span class="badge">House</span>`, "Otto &#34;O&#34; &lt;script&gt;", `<a href="https://river.example/u/otto" rel="noopener noreferrer nofollow ugc">`,
-		`<a class="t" href="/m/701122">`+question, "1:35", "1 view · boosted", "!No active partner", "!unavailable")
+		`<a class="t" href="/m/701122">`+question, "1:35", `1 view · <span title="shown before other clips">boosted</span>`, "!No active partner", "!unavailable")
 	if body := w.Body.String(); strings.Index(body, "Otto") > strings.Index(body, "Mara K") {
 		t.Error("an operator with fewer points is listed first")
 	}
@@ -102,8 +102,8 @@ func TestPulsePage(t *testing.T) {
 		LastIndependentWeek: "2026-09-07", GeneratedAt: timestamppb.New(b.clock.Now()),
 	}
 	w := b.get("/pulse")
-	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: 7 Sep",
-		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one"`,
+	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: week of 7 Sep",
+		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one week"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one week"`,
 		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)
 	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without people and one week without bots
 		t.Errorf("%d weeks have the label 0, want 16", n)

@@ -296,7 +296,7 @@ func newErrorPage(f layout, reason *apperr.Fault) errorPage {
 	}
 	switch reason.Kind {
 	case apperr.NotFound:
-		p.Heading, p.Message = "Page not found", "We could not find that page."
+		p.Heading, p.Message = "Page not found", "There is no page at this address."
 	case apperr.Unauthenticated:
 		p.Heading, p.Message = "Please sign in", "Open the page again and sign in."
 		if reason == errNoLogin {
@@ -304,7 +304,7 @@ func newErrorPage(f layout, reason *apperr.Fault) errorPage {
 		}
 	case apperr.Forbidden:
 		if p.Message == "" {
-			p.Message = errForeignForm.Message
+			p.Message = errCrossOrigin.Message
 		}
 	case apperr.Limited:
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."

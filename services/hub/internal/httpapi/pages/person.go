@@ -168,13 +168,13 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse) recordSummary {
 		calls: total,
 	}
 	if r.Rank != nil {
-		p.Rank = "No. " + grouped(*r.Rank) + " of " + grouped(r.GetField())
+		p.Rank = "Rank " + grouped(*r.Rank) + " of " + grouped(r.GetField())
 	}
 	if resolved > 0 {
 		p.WinRate, p.Streak = digits(int64(st.GetAccuracy()))+"%", grouped(st.GetStreak())
 	}
 	if clv := record.AvgClv(st); clv != nil {
-		p.CLV = pointsOf(int(*clv))
+		p.CLV = signed(int(*clv))
 	}
 	p.Share = sharesOf(st)
 	p.ShareLabel = countOf(st.GetWon(), "call") + " won, " + digits(st.GetLost()) + " lost, " + digits(st.GetVoid()) + " void, " +

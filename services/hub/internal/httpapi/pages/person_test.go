@@ -26,14 +26,14 @@ func TestPersonPage(t *testing.T) {
 	has(t, w, 200,
 		"<title>Mara K (@mara_k) · Signalcast</title>", `<link rel="canonical" href="https://hub.example/u/mara_k">`,
 		`content="@mara_k on Signalcast. 24 calls, 12 won, 6 lost, +48 points."`, `content="https://hub.example/api/card/operator/mara_k.png"`,
-		"<b>+48</b><span>points · Field operator · No. 4 of 41</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
-		"<dt>Win rate</dt><dd>67%</dd>", "<dt>Streak</dt><dd>2</dd>", "<dd>+1.15<small> points</small></dd>",
+		"<b>+48</b><span>points · <span title=\"by the number of resolved calls\">Title: Field operator</span> · Rank 4 of 41</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
+		"<dt>Win rate</dt><dd>67%</dd>", "<dt>Win streak</dt><dd>2</dd>", ">Closing line value (bps)</dt><dd>+115</dd>",
 		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "People.</b> Independent forecaster",
 		"Could be luck", "too few are resolved to tell skill from luck. At this rate, 10 more calls would show skill.",
-		`aria-label="Edge +20 points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a record that is checked only once",
+		`aria-label="Edge +20 percentage points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a record that is checked only once",
 		`aria-label="Points over time: lowest −10, highest +140, now +88"`, "Stated confidence was more accurate than the market price.",
-		"Brier score: 0.190; of the market prices: 0.228", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
-		"Edge by lane", ">Science<", "12 calls, 9 won", `<span class="tier-word">Rare</span><b>+88</b>`,
+		"Brier score 0.190, market price 0.228.", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
+		"Edge by lane", ">Science<", "12 calls, 9 won", `<span class="tier-word">Rare</span><b>+88 points</b>`,
 		"The dam opened at noon.", "Recent calls", "#calls\">More calls</a>", `<a href="/api/operator/mara_k/record">`, "format=csv",
 		"go run ./cmd/signalcast record verify https://hub.example/api/operator/mara_k/record",
 		"&lt;iframe src=&#34;https://hub.example/operator/mara_k/embed&#34;", "0xabc", "<b>11</b> followers",
@@ -59,7 +59,7 @@ func TestCallThatDoesNotCount(t *testing.T) {
 	for _, path := range pages {
 		has(t, b.get(path), 200, "not counted")
 	}
-	has(t, b.get("/u/mara_k"), 200, `<span class="result won"><b>Won</b> not counted</span>`, "!+31")
+	has(t, b.get("/u/mara_k"), 200, `<span class="result won"><b>Won</b>, not counted</span>`, "!+31")
 	b.clock.Advance(time.Hour)
 	decide("won", true, true)
 	for _, path := range pages {
@@ -117,16 +117,16 @@ func TestPersonStates(t *testing.T) {
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"long": {Before: 120, Steps: []*recordv1.Step{{At: timestamppb.New(b.clock.Now()), Score: 70, Calls: 90}}}}
 	b.ledger.Unlock()
 	for handle, words := range map[string][]string{
-		"quiet":   {"@quiet has no calls yet.", "None yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · Recruit</span>"},
+		"quiet":   {"@quiet has no calls yet.", "No calls yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", ">Title: Recruit</span></span>"},
 		"waits":   {"@waits has no resolved calls yet.", "!has no calls", "<dt>Calls</dt><dd>3</dd>", "<dt>Win rate</dt><dd>–</dd>", "3 open"},
-		"robot":   {`<span class="bot">AI</span>`, "This is a bot.", "a bot (AI)", "!No. "},
+		"robot":   {`<span class="bot">AI</span>`, "This is a bot.", "a bot (AI)", "!Rank "},
 		"bot":     {`<span class="bot">Bot</span>`, "This is a bot."},
 		"seeded":  {"Bots.</b> A bot. Rankings of people exclude it."},
 		"desk":    {"House.</b> An account that the administrators of this service run."},
 		"lucky":   {"Could be luck", "more calls would show", "25% would do"},
 		"unlucky": {"Below the prices", `class="span down"`, "!more calls would", "nearly all would do"},
 		"sure":    {"More than luck", `class="span up"`, "!more calls would", "fewer than 1 in a million would do"},
-		"long":    {"Could be luck", "No edge over the prices so far.", "Starts at +120, with the newest 10,000 calls.", "now +70"},
+		"long":    {"Could be luck", "No edge over the prices so far.", "The chart starts at +120 points and shows the newest 10,000 calls.", "now +70"},
 	} {
 		has(t, b.get("/u/"+handle), 200, words...)
 	}
@@ -144,7 +144,7 @@ func TestPersonParts(t *testing.T) {
 		"GetOperatorRecord": {"The record is unavailable.", "<b>+48</b>"},
 		"ListCalls":         {"Calls are unavailable.", "The dam opened"},
 		"GetSkill":          {"Statistics are unavailable.", "Could be luck"},
-		"GetCourse":         {"The points over time are unavailable.", `class="line up"`},
+		"GetCourse":         {"Points over time are unavailable.", `class="line up"`},
 	}, (*fixture).recorded)
 	b := setup(t)
 	b.recorded()

@@ -43,7 +43,7 @@ func newEdgePlot(r *skill.Report, scale axis) edgePlot {
 		Edge:  pointsOf(roundToTenth(r.EdgeBps)), Low: pointsOf(roundOutward(r.LowBps, -1)),
 		High: pointsOf(roundOutward(r.HighBps, 1)),
 	}
-	out.Label = "Edge " + out.Edge + " points, 95% interval " + out.Low + " to " + out.High
+	out.Label = "Edge " + out.Edge + " percentage points, 95% interval " + out.Low + " to " + out.High
 	return out
 }
 

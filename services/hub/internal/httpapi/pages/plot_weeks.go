@@ -66,7 +66,7 @@ func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 		bar.CountY = percentAttr(bottom)
 		p.Bars = append(p.Bars, bar)
 	}
-	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + grouped(sum) + ", at most " + grouped(most) + " in one"
+	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + grouped(sum) + ", at most " + grouped(most) + " in one week"
 	return p
 }
 

@@ -138,7 +138,7 @@ func TestWeeks(t *testing.T) {
 	if percentOf(t, lower.Y)+percentOf(t, lower.Height) != 100 || percentOf(t, upper.Y)+percentOf(t, upper.Height) != percentOf(t, lower.Y) || percentOf(t, upper.Y) != 12 {
 		t.Errorf("%+v %+v", lower, upper)
 	}
-	if empty := weeksOf(nil, "Calls"); len(empty.Bars) != 0 || empty.Label != "Calls in 0 weeks: 0, at most 0 in one" {
+	if empty := weeksOf(nil, "Calls"); len(empty.Bars) != 0 || empty.Label != "Calls in 0 weeks: 0, at most 0 in one week" {
 		t.Errorf("%+v", empty)
 	}
 	for n, want := range map[int64]string{999: "999", 1000: "1k", 1550: "1.5k", 12_345: "12.3k", 2_500_000: "2.5M"} {

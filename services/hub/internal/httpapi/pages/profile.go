@@ -28,6 +28,7 @@ type profilePage struct {
 	Errors           map[string]string // error texts by field
 	Address          string            // address of a rejected claim
 	Payout           payoutState
+	Provider         string // name of the identity provider
 	MaxBio           int
 }
 
@@ -67,7 +68,7 @@ func (s *site) showProfile(c echo.Context, status int, a identityclaim.Account, 
 			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
 			Payout: a.PayoutAddress,
 		},
-		Payout: s.payoutOf(a),
+		Payout: s.payoutOf(a), Provider: s.Provider,
 	}
 	g := newPartReader(c.Request().Context(), partsTimeout)
 	p.passport = s.passportOf(g, a)
@@ -86,13 +87,13 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	money := s.People.Payouts.Money
 	switch {
 	case money.ChainID == 0:
-		return payoutState{Label: "Not available", Text: "This server makes no payouts. The address is stored for later."}
+		return payoutState{Label: "Not available", Text: "This server makes no payouts. It stores the address for later."}
 	case !a.Tier.Ranked():
-		return payoutState{Label: "Not for bots", Text: "Payouts go to people."}
+		return payoutState{Label: "Not for bots", Text: "Only people receive payouts."}
 	case a.PayoutAddress == "":
 		return payoutState{Label: "No address yet", Text: "Enter an address for payouts on " + money.Label + "."}
 	}
-	text := "You are paid on " + money.Label + " at " + a.PayoutAddress + ". This address is public."
+	text := "You receive payouts on " + money.Label + " at " + a.PayoutAddress + ". This address is public."
 	return payoutState{Label: "Ready", Text: text}
 }
 
@@ -114,7 +115,8 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.viewer(c).session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
-			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. Sign out, sign in again and save within 15 minutes."
+			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. To change this address, sign out, sign in again "+
+				"and save within 15 minutes."
 		})
 	}
 	if field := fieldOf(err); field != "" {
@@ -181,7 +183,7 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 		}
 		_, err = s.People.Claims.Claim(c.Request().Context(), account.ID, station, address, "")
 	}
-	if input := claimError(apperr.Of(err)); input != "" {
+	if input := s.claimError(apperr.Of(err)); input != "" {
 		return s.showProfile(c, httpx.Status(apperr.Of(err).Kind), account, func(p *profilePage) {
 			p.Address,
 				p.Errors["address"] = raw, input
@@ -194,16 +196,16 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 }
 
 // claimError returns the error text of a rejected claim; "" if the user cannot correct the error.
-func claimError(f *apperr.Fault) string {
+func (s *site) claimError(f *apperr.Fault) string {
 	switch {
 	case f == nil:
 		return ""
 	case f.Code == identityclaim.ErrAddress.Code:
 		return "Enter 0x and 40 hex digits, as your wallet shows it, or a Solana address."
 	case f.Code == identityclaim.ErrNotLinked.Code:
-		return "This wallet is not linked to your sign-in account. Link it there first."
+		return "This wallet is not linked to your account at " + s.Provider + ". Link it there first."
 	case f.Code == "identity_provider_unavailable":
-		return "The identity provider is unavailable. Try again in a minute."
+		return "Your account at " + s.Provider + " cannot be checked. Try again in a minute."
 	}
 	return ""
 }

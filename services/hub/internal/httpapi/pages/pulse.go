@@ -76,13 +76,13 @@ func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 			"Calls", grouped(r.GetSignals()), grouped(r.GetIndependentSignals()) + " by people, " + grouped(r.GetHouseSignals()) +
 				" by house accounts, " + grouped(r.GetAutomatedSignals()) + " by bots",
 		},
-		{"People", grouped(r.GetIndependentOperators()), "with a call; " + grouped(r.GetIndependentActive28()) +
-			" within 28 days"},
-		{"Registered", grouped(r.GetRegistered()), "logins, " + grouped(r.GetHouseOperators()) + " of them house accounts"},
-		{"Markets", grouped(r.GetMarkets()), "with a call"},
-		{"Resolved", grouped(r.GetWon() + r.GetLost()), grouped(r.GetWon()) + " won, " + grouped(r.GetLost()) + " lost"},
-		{"Open", grouped(r.GetOpen()), "calls awaiting an outcome"},
-		{"Resolutions", grouped(r.GetResolutions28()), "markets resolved within 28 days"},
+		{"People", grouped(r.GetIndependentOperators()), "with at least one call; " +
+			grouped(r.GetIndependentActive28()) + " in the last 28 days"},
+		{"Registered", grouped(r.GetRegistered()), "accounts, " + grouped(r.GetHouseOperators()) + " of them house accounts"},
+		{"Markets", grouped(r.GetMarkets()), "with at least one call"},
+		{"Resolved calls", grouped(r.GetWon() + r.GetLost()), grouped(r.GetWon()) + " won, " + grouped(r.GetLost()) + " lost"},
+		{"Open calls", grouped(r.GetOpen()), "waiting for an outcome"},
+		{"Resolutions", grouped(r.GetResolutions28()), "markets resolved in the last 28 days"},
 	}
 	if r.GetClvCount() > 0 {
 		p.BeatLine = digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"

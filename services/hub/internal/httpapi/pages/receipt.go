@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -24,7 +25,7 @@ type receiptPage struct {
 	Settled                   bool
 	Score, ScoreUnit          string
 	Upside, Downside          string // points of an open call if it is won or lost
-	AtMost                    string // prefix of Upside and Downside while the scoring price can still rise
+	AtMost                    string // prefix of Upside while the scoring price can still rise; Downside can then become lower
 	Stated, NoPoints          string
 	Take                      string
 	Handle, PublicID          string
@@ -80,7 +81,7 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 	won, lost := signal.Points(sig)
 	p := receiptPage{
 		layout: s.newLayout(c, side+" at "+price+": "+title,
-			callerName(sig)+" called "+side+" at "+price+", locked "+when(filed)+".", "/receipts/"+id),
+			callerName(sig)+" called "+side+" at "+price+", filed "+when(filed)+".", "/receipts/"+id),
 		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
 		Status: status, StatusLabel: statusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
 		Upside: signed(won), Downside: signed(lost), NoPoints: signal.NoPoints(sig),
@@ -113,7 +114,7 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		p.Close = percent(sig.GetClosePriceBps())
 	}
 	if sig.ClvBps != nil {
-		p.CLV = signed(int(sig.GetClvBps())) + " bps in favour of this call"
+		p.CLV = signed(int(sig.GetClvBps()))
 	}
 	if at := sig.GetResolvedAt(); at != nil {
 		p.Resolved = when(at.AsTime())
@@ -122,20 +123,25 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		return
 	}
 	if o.Outcome != nil {
-		p.Outcome = *o.Outcome
+		p.Outcome = outcomeLabel(*o.Outcome)
 	}
 	p.Resolver, p.ProofURL, p.Disputed = resolverOf(o), proofURL(o), disputeReason(o)
 }
 
-// resolverOf returns the resolver of an outcome, and its source if the source differs. It returns "" without a resolver.
+// resolverLabels maps the resolvers of the ledger to the texts of the pages.
+var resolverLabels = map[string]string{"admin": "Administrator", "manual": "Administrator", "oracle": "Venue"}
+
+// resolverOf returns the label of the resolver of an outcome, and its source if the source differs. It returns "" without a
+// resolver.
 func resolverOf(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""
 	}
+	label := cmp.Or(resolverLabels[*o.Resolver], *o.Resolver)
 	if o.Source != nil && *o.Source != *o.Resolver {
-		return *o.Resolver + ", " + *o.Source
+		return label + " (source: " + venueName(*o.Source) + ")"
 	}
-	return *o.Resolver
+	return label
 }
 
 // proofURL returns the URL of the evidence of an outcome. It returns "" if there is none, or if it is not an https URL.

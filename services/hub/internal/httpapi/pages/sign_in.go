@@ -93,7 +93,7 @@ func returnLabel(address string) string {
 func (s *site) signOut(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {
-		return errForeignForm
+		return errCrossOrigin
 	}
 	form, err := s.form(c)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *site) redirectToSignIn(c echo.Context, back string) error {
 }
 
 var (
-	errNoLogin   = apperr.New(apperr.Unauthenticated, "unauthenticated", "Sign-in is not configured here.")
+	errNoLogin   = apperr.New(apperr.Unauthenticated, "unauthenticated", "Sign-in is not configured on this server.")
 	errSignedOut = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 )
 

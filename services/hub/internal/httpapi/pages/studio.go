@@ -52,7 +52,7 @@ func (s *site) showStudio(c echo.Context, status int, handle string, set func(*s
 func (s *site) provision(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {
-		return errForeignForm
+		return errCrossOrigin
 	}
 	if s.Ingest == nil {
 		return errNoIngest
@@ -87,7 +87,7 @@ func (s *site) provision(c echo.Context) error {
 	_, offer, err := s.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
 	if err != nil && apperr.Of(err).Code == "not_approved" && !wantsJSON(c.Request()) {
 		return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
-			p.Notice = "Your application is not approved yet. Stream keys need approval."
+			p.Notice = "Your application is not approved yet. A stream key requires an approved application."
 		})
 	}
 	if err != nil {

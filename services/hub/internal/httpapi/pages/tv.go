@@ -42,7 +42,7 @@ type tvRow struct {
 // tv handles GET /tv, the page that shows the programme on a screen without input devices.
 func (s *site) tv(c echo.Context) error {
 	p := tvPage{
-		Title: "Programme · Signalcast", Description: "Now and next on Signalcast.", URL: s.HubURL + tvPath,
+		Title: "Programme · Signalcast", Description: "Markets that are on now and next on Signalcast.", URL: s.HubURL + tvPath,
 		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), EmptyText: "Nothing is on right now.",
 		Programme: "/api/broadcast/program?limit=400", Lane: laneParam(c.QueryParam("lane")),
 	}

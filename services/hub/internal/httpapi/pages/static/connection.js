@@ -100,7 +100,7 @@ export function watch({ open, socket, onMessage, poll, onFresh, every = 2000 }) 
 
 /**
  * Returns a function that reports whether an overlay signal is newer than all earlier ones, because cached answers can
- * arrive out of order. `message` is the feed message with the signal. A removed signal has no time of its own; then the
+ * arrive out of order. `message` is the feed message with the signal. A removed signal has no time; then the
  * time of the message counts.
  */
 export function latest() {

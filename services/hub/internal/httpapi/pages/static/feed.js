@@ -10,7 +10,7 @@ const labels = {
   'market.resolved': 'Resolved', 'market.disputed': 'Disputed', 'market.dispute_cleared': 'Dispute cleared', 'wire.move': 'Price move',
 };
 const results = { won: 'Won', lost: 'Lost', void: 'Void' };
-const notes = { take: 'Take', reaffirm: 'Reaffirm', confidence: 'Confidence', share: 'Share' };
+const notes = { take: 'Take', reaffirm: 'Reaffirmed', confidence: 'Confidence', share: 'Shared' };
 const venues = { polymarket: 'Polymarket', kalshi: 'Kalshi', limitless: 'Limitless', manifold: 'Manifold', manual: 'Signalcast' };
 
 const round = (n) => String(Math.round(n * 100) / 100);
@@ -29,16 +29,16 @@ function describe({ seq, type, at, data }) {
       return { ...row, url: to('/receipts/', data.signalId), label: notes[kind] ?? 'Note', fact, text: payload?.text };
     }
     case 'signal.resolved': {
-      const score = typeof data.score !== 'number' || data.status === 'void' ? '' : data.counted === false ? ' not counted' : ` ${signed(data.score)}`;
+      const score = typeof data.score !== 'number' || data.status === 'void' ? '' : data.counted === false ? ', not counted' : `, ${signed(data.score)} points`;
       return { ...row, url: to('/receipts/', data.signalId), fact: (results[data.status] ?? 'Open') + score };
     }
     case 'wire.move':
       return {
         ...row, key: data.marketId, at: data.detectedAt, title: data.title, url: to('/m/', data.marketId.split(':').pop()),
-        fact: `${round(data.fromProbability * 100)}% to ${round(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
+        fact: `YES ${round(data.fromProbability * 100)}% to ${round(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
       };
     default:
-      return { ...row, fact: data.outcome };
+      return { ...row, fact: data.outcome === 'INVALID' ? 'Void' : data.outcome };
   }
 }
 
@@ -104,8 +104,8 @@ at('pause').addEventListener('click', () => {
 
 function showState(state) {
   const text = {
-    connecting: 'connecting', live: 'live', closed: 'closed', hole: 'loading missed events', repaired: 'live',
-    reconnecting: `reconnecting in ${Math.max(1, Math.round((state.wait ?? 0) / 1000))} s`,
+    connecting: 'Connecting', live: 'Live', closed: 'Closed', hole: 'Loading missed events', repaired: 'Live',
+    reconnecting: `Reconnecting in ${Math.max(1, Math.round((state.wait ?? 0) / 1000))} s`,
   };
   at('phase').textContent = text[state.phase];
   root.dataset.phase = state.phase;
@@ -135,7 +135,7 @@ function handle(m) {
       for (const item of [...(m.data.items ?? [])].reverse()) put({ type: 'wire.move', at: m.at, data: item });
       return;
     case 'gap':
-      at('phase').textContent = 'some events were missed; reload the page';
+      at('phase').textContent = 'Some events were missed. Reload the page.';
       return;
     case 'event': {
       const lag = Date.now() + feed.stats().clock - Date.parse(m.at);

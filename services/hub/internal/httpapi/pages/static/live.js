@@ -19,11 +19,11 @@ const origins = root.dataset.origins.split(' ').filter(Boolean);
 const screen = player(at('video'), { library: root.dataset.hls, origins, onState: show });
 
 const stateTexts = {
-  idle: ['Offline', 'Offline. This page updates when the broadcast starts.'],
+  idle: ['Offline', 'The broadcast is offline. This page updates when it starts.'],
   ended: ['Ended', 'The broadcast has ended. Its calls stay on the record.'],
-  starting: ['Starting', 'Starting. Video appears in a few seconds.'],
+  starting: ['Starting', 'The broadcast is starting. The video appears in a few seconds.'],
   live: ['Live', ''],
-  broken: ['Live, video interrupted', 'The video is interrupted. Reconnecting.'],
+  broken: ['Live, video interrupted', 'The video is interrupted. This page reconnects by itself.'],
 };
 
 // Without an approval of the operator, the page shows the broadcast as offline.
@@ -31,7 +31,7 @@ function phase() {
   if (!air.approved) return 'idle';
   if (air.state !== 'live') return air.state === 'ended' ? 'ended' : 'idle';
   if (!air.hlsUrl) return 'live';
-  return { playing: 'live', broken: 'broken', foreign: 'broken' }[screen.state()] ?? 'starting';
+  return { playing: 'live', broken: 'broken', blocked: 'broken' }[screen.state()] ?? 'starting';
 }
 
 const live = () => air.approved && air.state === 'live';
@@ -62,7 +62,7 @@ function show() {
 
 function tick() {
   const end = Date.parse(signal?.closesAt ?? '');
-  write(at('closes'), Number.isFinite(end) ? (end > connection.now() ? `closes in ${formatDuration(end - connection.now())}` : 'closed') : '');
+  write(at('closes'), Number.isFinite(end) ? (end > connection.now() ? `ends in ${formatDuration(end - connection.now())}` : 'ended') : '');
   const began = Date.parse(air.startedAt ?? '');
   write(at('since'), air.state === 'live' && Number.isFinite(began) ? `live for ${formatDuration(connection.now() - began)}` : '');
 }
@@ -70,9 +70,9 @@ function tick() {
 // Reloads the page, at most once a minute, if the stream is on a host that its Content-Security-Policy does not allow. The new
 // page allows the host.
 function reloadForStream() {
-  const last = Number(sessionStorage.getItem('recreated') ?? 0);
-  if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
-  sessionStorage.setItem('recreated', String(Date.now()));
+  const last = Number(sessionStorage.getItem('reloadedAt') ?? 0);
+  if (screen.state() !== 'blocked' || Date.now() - last < 60000) return;
+  sessionStorage.setItem('reloadedAt', String(Date.now()));
   location.reload();
 }
 
@@ -158,8 +158,8 @@ async function clips() {
   if (!market) return at('clips').replaceChildren();
   const list = (await read(`/api/m/${encodeURIComponent(market)}/clips?limit=10`, 3000))?.clips ?? [];
   at('clips').replaceChildren(...list.filter((c) => c.url).map((c) => element(
-    'li', {}, element('button', { type: 'button', className: 'quiet', textContent: `Watch ${c.durationS ?? '?'} s`, onclick: () => replay(c) }),
-    element('span', { className: 'fact', textContent: `@${c.handle}, clipped by @${c.createdBy}` }),
+    'li', {}, element('button', { type: 'button', className: 'quiet', textContent: `Watch clip${c.durationS ? ` (${c.durationS} s)` : ''}`, onclick: () => replay(c) }),
+    element('span', { className: 'fact', textContent: `Stream of @${c.handle}, clip by @${c.createdBy}` }),
   )));
   at('no-clips').hidden = at('clips').children.length > 0;
 }
@@ -200,7 +200,7 @@ at('cut')?.addEventListener('click', async () => {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}', credentials: 'same-origin', signal: AbortSignal.timeout(10000),
     });
     const answerBody = await answer.json();
-    write(at('cut-message'), answer.ok ? 'Clip created. It appears below when it is ready.' : (clipErrors[answerBody.error] ?? answerBody.message ?? 'Something went wrong.'));
+    write(at('cut-message'), answer.ok ? 'Clip created. It appears in the list of clips when it is ready.' : (clipErrors[answerBody.error] ?? answerBody.message ?? 'Something went wrong. Try again in a minute.'));
     if (answer.ok) setTimeout(() => ignoreErrors(clips), 2000);
   } catch {
     write(at('cut-message'), 'The server does not respond. Try again in a minute.');

@@ -26,7 +26,7 @@ function show() {
   const on = signal !== null;
   at('box').hidden = !on;
   root.dataset.state = !on ? 'none' : fresh ? 'live' : 'stale';
-  write(at('status'), !on ? 'NO SIGNAL' : fresh ? 'LIVE' : 'STALE');
+  write(at('status'), !on ? 'No market on the overlay' : fresh ? 'Live' : 'Prices may be outdated');
   at('stale').hidden = fresh;
   if (!on) {
     for (const name of ['name', 'note', 'yes', 'no', 'clock']) write(at(name), ''); // clear old texts
@@ -61,7 +61,7 @@ function tick() {
   const end = Date.parse(signal?.closesAt ?? '');
   const shown = signal !== null && Number.isFinite(end) && !outcome && root.dataset.hideClock === undefined;
   at('clock').hidden = !shown;
-  if (shown) write(at('clock'), end > connection.now() ? `closes in ${formatDuration(end - connection.now())}` : 'closed');
+  if (shown) write(at('clock'), end > connection.now() ? `ends in ${formatDuration(end - connection.now())}` : 'ended');
 }
 
 function setPrice(bps) {

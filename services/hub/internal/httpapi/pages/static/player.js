@@ -5,7 +5,7 @@ const stallTimeout = 8000; // after this time without progress, the stream is lo
 
 /**
  * Creates a player for a video element. library is the URL of hls.js; origins are the origins that the page may load
- * from. onState receives 'idle', 'starting', 'playing', 'broken', or 'foreign' for a URL of another origin.
+ * from. onState receives 'idle', 'starting', 'playing', 'broken', or 'blocked' for a URL of another origin.
  */
 export function player(video, { library, origins, onState }) {
   let address = '';
@@ -105,7 +105,7 @@ export function player(video, { library, origins, onState }) {
       clear();
       if (!address) return setState('idle');
       const origin = originOf(address);
-      if (origin !== location.origin && !origins.includes(origin)) return setState('foreign');
+      if (origin !== location.origin && !origins.includes(origin)) return setState('blocked');
       setState('starting');
       start();
     },

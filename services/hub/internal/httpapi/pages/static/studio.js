@@ -13,7 +13,7 @@ let beat = 0;
 let every = 15000;
 
 const errorTexts = {
-  invalid_name: 'Enter an overlay title of 1 to 200 characters.', invalid_market_id: 'This is not a market id.', market_not_found: 'No market has this id.',
+  invalid_name: 'Enter an overlay title of 1 to 200 characters.', invalid_market_id: 'This market id is invalid. Choose a market from the search.', market_not_found: 'There is no market with this id.',
   invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.', invalid_display_name: 'Enter 1 to 64 characters on one line.',
   invalid_links: 'Enter at most 5 URLs that start with https://.', invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
   not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait a minute.',
@@ -29,7 +29,7 @@ async function call(method, path, body) {
     });
     const answer = await response.json();
     if (response.ok) return answer;
-    showMessage(errorTexts[answer.error] ?? answer.message ?? 'Something went wrong.');
+    showMessage(errorTexts[answer.error] ?? answer.message ?? 'Something went wrong. Try again in a minute.');
   } catch {
     showMessage('The server does not respond. Try again in a minute.');
   }
@@ -120,7 +120,7 @@ onSubmit('find-form', async (f) => {
   if (!answer) return;
   at('found').replaceChildren(...answer.markets.map((m) => element(
     'li', {}, element('span', { className: 't', textContent: m.name }),
-    element('button', { type: 'button', className: 'quiet', textContent: 'Choose', onclick: () => choose(m) }),
+    element('button', { type: 'button', className: 'quiet', textContent: 'Choose market', onclick: () => choose(m) }),
   )));
   at('found-none').hidden = answer.markets.length > 0;
 });
@@ -177,7 +177,7 @@ at('bind-drop').addEventListener('click', async () => {
 
 at('cut').addEventListener('click', async () => {
   showMessage('');
-  if (await call('POST', `/api/live/${handle}/clip`, {})) showMessage('Clip created. It appears on the market page when it is ready.');
+  if (await call('POST', `/api/live/${handle}/clip`, {})) showMessage('Clip created. It appears on your live page when it is ready.');
 });
 
 const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };

@@ -9,7 +9,7 @@ const [{ open }, { watch, read, cents, bpsOf, element, write, formatDuration }, 
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.when), import(root.dataset.player),
 ]);
 
-const turnEvery = 20000; // ms for which a lane is shown on the stage
+const stageInterval = 20000; // ms for which a lane is shown on the stage
 let lanes = [];
 let off = false;
 let missing = programme ? 0 : Infinity; // time of the last 404 for a station; 0: the station exists
@@ -58,35 +58,35 @@ async function readSpotlight() {
 // Reloads the page, at most once a minute, if the stream is on a host that its Content-Security-Policy does not allow. The new
 // page allows the host.
 async function reloadForStream() {
-  const last = Number(sessionStorage.getItem('recreated') ?? 0);
-  if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
-  sessionStorage.setItem('recreated', String(Date.now()));
+  const last = Number(sessionStorage.getItem('reloadedAt') ?? 0);
+  if (screen.state() !== 'blocked' || Date.now() - last < 60000) return;
+  sessionStorage.setItem('reloadedAt', String(Date.now()));
   const answer = await fetch(location.href, { credentials: 'omit', signal: AbortSignal.timeout(4000) });
   if (answer.ok) location.reload();
 }
 
 let focus = 0;
-let turned = Date.now();
+let rotatedAt = Date.now();
 let shown = '';
 
 const price = (id) => (prices.has(id) ? cents(prices.get(id)) : '');
 
-const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'On the move', final_stretch: 'Final stretch', clock: 'On now' };
+const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'Price move', final_stretch: 'Ending soon', clock: 'On now' };
 
 // stage returns what the large part shows: a live operator first, otherwise the lanes one after another, with the market of the
 // spotlight among them.
 function stage(rows, t) {
-  if (spotlight?.reason === 'live_operator' && spotlight.hlsUrl && screen.state() !== 'foreign') {
+  if (spotlight?.reason === 'live_operator' && spotlight.hlsUrl && screen.state() !== 'blocked') {
     return { key: `live ${spotlight.showId}`, picture: true, kicker: `Live · @${spotlight.handle} · ${spotlight.viewers ?? 0} watching`, title: spotlight.title ?? '', market: spotlight.marketId };
   }
-  const turns = rows.filter((r) => r.now);
-  const extra = !wanted && spotlight?.marketId && spotlight.reason !== 'clock' && !turns.some((r) => r.now.id === spotlight.marketId) ? 1 : 0;
-  if (turns.length + extra === 0) return null;
-  const turn = focus % (turns.length + extra);
-  if (turn === turns.length) {
+  const candidates = rows.filter((r) => r.now);
+  const extra = !wanted && spotlight?.marketId && spotlight.reason !== 'clock' && !candidates.some((r) => r.now.id === spotlight.marketId) ? 1 : 0;
+  if (candidates.length + extra === 0) return null;
+  const index = focus % (candidates.length + extra);
+  if (index === candidates.length) {
     return { key: `spot ${spotlight.marketId}`, kicker: reasons[spotlight.reason] ?? 'Spotlight', title: spotlight.title ?? '', market: spotlight.marketId };
   }
-  const r = turns[turn];
+  const r = candidates[index];
   const count = countdown(r.now, t);
   const bumper = count !== null;
   return {
@@ -102,10 +102,10 @@ function show() {
   const now = stage(rows, t);
   const stale = !fresh || !programmeOK;
   at('stale').hidden = !stale;
-  write(at('status'), stale ? 'STALE' : 'LIVE');
+  write(at('status'), stale ? 'Data may be outdated' : 'Live');
   root.dataset.state = stale ? 'stale' : 'live';
   at('off').hidden = now !== null;
-  write(at('off'), missing ? 'Station not found.' : off ? 'No programme.' : 'Nothing is on right now.');
+  write(at('off'), missing ? 'Station not found.' : off ? 'There is no programme.' : 'Nothing is on right now.');
   at('card').hidden = now === null;
   at('picture').hidden = !now?.picture;
   root.dataset.stage = now?.picture ? 'picture' : 'market';
@@ -179,8 +179,8 @@ const connection = watch({
 // The clock runs independently of the data.
 setInterval(() => {
   write(at('clock'), new Date(connection.now()).toLocaleTimeString('en-GB', { timeZone: 'UTC' }) + ' UTC');
-  if (Date.now() - turned >= turnEvery) {
-    turned = Date.now();
+  if (Date.now() - rotatedAt >= stageInterval) {
+    rotatedAt = Date.now();
     focus++;
   }
   show();
