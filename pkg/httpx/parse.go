@@ -210,7 +210,7 @@ func (s *scanner) text() ([]byte, error) {
 	return nil, errSyntax
 }
 
-// decodeText returns the value of a string that text has validated.
+// decodeText returns the value of a quoted JSON string that the method scanner.text has validated.
 func decodeText(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])

@@ -112,8 +112,8 @@ const plainAggregate = `SELECT s.user_id, sum(r.score) AS score, count(*), count
 		count(*) FILTER (WHERE r.status = 'lost')
 	FROM api.signals s LEFT JOIN api.signal_results r ON r.signal_id = s.id GROUP BY s.user_id ORDER BY score DESC LIMIT 40`
 
-// recount measures the command `api recount`, which computes every counter from calls and results and compares it with the stored
-// value. The limit is the query plainAggregate. For each, recount measures the CPU time of Postgres.
+// recount compares the CPU time of Postgres for the command `api recount` with that for the query plainAggregate. The command
+// computes every counter from calls and results and compares it with the stored value.
 func (b *bench) recount(l *ledger) {
 	var ours, plain []float64
 	cpu := func(do func()) float64 {

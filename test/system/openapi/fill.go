@@ -13,7 +13,7 @@ const (
 	NoMarket = "native-ffffffffffffffffffffffffffffffff"
 )
 
-// ForTest returns the Document of Shared. It fails the test if the document cannot be read.
+// ForTest returns the Document that the function Shared returns. It fails the test if the document cannot be read.
 func ForTest(t testing.TB) *Document {
 	t.Helper()
 	d, err := Shared()

@@ -41,8 +41,8 @@ func Each(n, width int, do func(i int)) {
 }
 
 // Steady starts perSecond calls of do per second for the time d, even if earlier calls still run. It returns the number of
-// started calls when all have ended. After a pause of the machine it starts the missed calls at once, so that the delay appears
-// in the measurement. It starts no more calls when the test ends.
+// started calls when all have ended. If it is late, for example after a pause of the machine, it starts the missed calls at
+// once. It starts no more calls when the test ends.
 func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	t.Helper()
 	var done sync.WaitGroup

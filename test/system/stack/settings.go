@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Environment variables that change the systems and the test sizes of a test binary. Fault tests set the first two.
+// Environment variables of a test binary. They change the systems that its tests start, and the sizes of the tests. Fault tests
+// set the first two.
 const (
 	settingsEnv = "SYSTEM_SETTINGS" // lines NAME=value; postgres.NAME=value changes a setting of Postgres
 	sqlEnv      = "SYSTEM_SQL"      // SQL statements that the schema owner executes after the start

@@ -72,7 +72,8 @@ func leadingSpace(path string) string {
 	return " " + path
 }
 
-// bashPath returns the pattern with which the script recognizes a command: the path of its parent, a space, and the last word.
+// bashPath returns the pattern with which the script recognizes a command: the value of the script variable path for its parent,
+// a space, and the last word.
 func bashPath(path string) string {
 	parent, last := "", path
 	if i := strings.LastIndex(path, " "); i >= 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// feedJSON is openapi.Feed with items whose member data is stored JSON.
+// feedJSON is like openapi.Feed, but the value of "data" in each item is JSON that was stored in this form.
 type feedJSON struct {
 	Items []feedItemJSON `json:"items"`
 	openapi.Feed

@@ -39,7 +39,7 @@ type conn struct {
 	read   *db.Queries   // limits each statement to the time limit of reads
 }
 
-// Store implements most stores of the hub. It accesses the database with the role hub_rw.
+// Store implements most of the store interfaces of the hub's packages. It accesses the database with the role hub_rw.
 type Store struct{ conn }
 
 // New returns a Store that uses an open pool. read is the time limit of a read. The time limit of a write is writeBudget, or read

@@ -97,7 +97,8 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	return payoutState{Label: "Ready", Text: text}
 }
 
-// changeProfile handles POST /profile. The form always has all members, so an empty field deletes the member.
+// changeProfile handles POST /profile. The form always has all fields, so an empty field deletes its value. The display name
+// must not be empty.
 func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileForm{
 		DisplayName: strings.TrimSpace(form.Get("displayName")),
