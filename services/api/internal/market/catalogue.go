@@ -53,7 +53,7 @@ type Catalogue struct {
 
 	// Swept is called in each complete sweep after its last page, with the number of records and the duration so far. Set it
 	// before Run. It may be nil.
-	Swept func(p protocol.Provider, answers int, took time.Duration)
+	Swept func(p protocol.Provider, records int, took time.Duration)
 	// ConfirmAfter is the shortest time from a call to its second quote. If it is 0, no second quote is requested. Set it before
 	// Run.
 	ConfirmAfter time.Duration
@@ -136,7 +136,7 @@ func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue)
 	ctx = WithPurpose(ctx, ForCatalogue)
 	start := c.markets.now().Truncate(time.Millisecond) // records are dated with the same precision
 	seen := make(map[string]bool)
-	cursor, answers := "", 0
+	cursor, count := "", 0
 	for range maxPages {
 		records, next, err := venue.ListOpen(ctx, cursor)
 		if err != nil {
@@ -145,15 +145,15 @@ func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue)
 		if _, err := c.markets.Apply(ctx, records, false); err != nil {
 			return err
 		}
-		answers += len(records)
-		if next == "" || len(records) == 0 && seen[next] || seen[next] {
+		count += len(records)
+		if next == "" || seen[next] {
 			break
 		}
 		seen[next] = true
 		cursor = next
 	}
 	if c.Swept != nil {
-		c.Swept(p, answers, c.markets.now().Sub(start))
+		c.Swept(p, count, c.markets.now().Sub(start))
 	}
 	missed, err := c.store.ListMissed(ctx, p, start, start.Add(-pauseAfter), missedBatch)
 	if err != nil {
