@@ -76,7 +76,7 @@ func (r release) writePlatform(dir, goos, arch string) error {
 		if err != nil {
 			return err
 		}
-		if err := r.writeSBOM(r.out+"/"+program+suffix+".cdx.json", path, program); err != nil {
+		if err := r.writeSBOM(r.out+"/"+program+suffix+".cdx.json", path); err != nil {
 			return err
 		}
 		if goos == "linux" && program != "signalcast" {
@@ -124,7 +124,7 @@ func (r release) archive(files []file) []byte {
 
 // writeSBOM writes an SBOM of a program in the format CycloneDX 1.6. It lists the modules that the Go toolchain recorded in the
 // program.
-func (r release) writeSBOM(out, program, _ string) error {
+func (r release) writeSBOM(out, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
