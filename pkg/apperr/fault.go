@@ -26,7 +26,7 @@ const (
 	Unavailable                 // 503
 )
 
-// Fault is an expected failure with a stable public code. Faults are immutable: With, Say and Wrap return copies.
+// Fault is an expected failure with a stable public code. Faults are immutable: With, WithText and Wrap return copies.
 type Fault struct {
 	Kind    Kind
 	Code    string         // stable, snake_case
@@ -72,8 +72,8 @@ func (f *Fault) With(member string, value any) *Fault {
 	return &c
 }
 
-// Say returns a copy of the fault whose public text is the formatted message.
-func (f *Fault) Say(format string, args ...any) *Fault {
+// WithText returns a copy of the fault whose public text is the formatted message.
+func (f *Fault) WithText(format string, args ...any) *Fault {
 	c := *f
 	c.Message = fmt.Sprintf(format, args...)
 	return &c

@@ -61,7 +61,7 @@ func DecodeOptional(c echo.Context, limit int64) (Object, bool, error) {
 func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 	r := c.Request()
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return nil, ErrMediaType.Say("compressed bodies are not supported; send the body without Content-Encoding")
+		return nil, ErrMediaType.WithText("compressed bodies are not supported; send the body without Content-Encoding")
 	}
 	if r.ContentLength > limit {
 		return nil, ErrTooLarge
@@ -87,7 +87,7 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		case errors.As(err, &large):
 			return nil, ErrTooLarge
 		default:
-			return nil, ErrBody.Say("body ended before its announced length").Wrap(err)
+			return nil, ErrBody.WithText("body ended before its announced length").Wrap(err)
 		}
 	}
 }

@@ -19,13 +19,13 @@ var ErrBody = apperr.New(apperr.Invalid, "invalid_body", "body must be one JSON 
 
 // Copies of ErrBody, each with the reason why a body is invalid.
 var (
-	errSyntax    = ErrBody.Say("body is not valid JSON")
-	errTrailing  = ErrBody.Say("body has data after its object")
-	errDuplicate = ErrBody.Say("body has a duplicate member")
-	errUTF8      = ErrBody.Say("body is not valid UTF-8")
-	errNUL       = ErrBody.Say("body has a NUL character")
-	errSurrogate = ErrBody.Say("body has half a surrogate pair")
-	errDepth     = ErrBody.Say("body is nested too deeply")
+	errSyntax    = ErrBody.WithText("body is not valid JSON")
+	errTrailing  = ErrBody.WithText("body has data after its object")
+	errDuplicate = ErrBody.WithText("body has a duplicate member")
+	errUTF8      = ErrBody.WithText("body is not valid UTF-8")
+	errNUL       = ErrBody.WithText("body has a NUL character")
+	errSurrogate = ErrBody.WithText("body has half a surrogate pair")
+	errDepth     = ErrBody.WithText("body is nested too deeply")
 )
 
 // scanner validates JSON in one pass and does not build a document tree. It stores the spans of the outermost members or

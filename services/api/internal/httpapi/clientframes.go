@@ -23,7 +23,7 @@ const (
 func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	o, err := httpx.DecodeBytes(data)
 	if err != nil {
-		k.sendError("", "", errFrame.Say("%s", apperr.Of(err).Message))
+		k.sendError("", "", errFrame.WithText("%s", apperr.Of(err).Message))
 		return broker.Code{}, true
 	}
 	var id string

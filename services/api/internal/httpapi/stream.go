@@ -30,7 +30,7 @@ var (
 func (s *sockets) stream(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.Say("send the credential in the Authorization header, not in the URL")
+		return ErrUnauthenticated.WithText("send the credential in the Authorization header, not in the URL")
 	}
 	requested, err := s.parseChannels(c)
 	if err != nil {

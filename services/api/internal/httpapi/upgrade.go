@@ -25,7 +25,7 @@ const subprotocol = "signal.v1"
 func (s *sockets) open(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.Say("send the credential in the Authorization header, not in the URL")
+		return ErrUnauthenticated.WithText("send the credential in the Authorization header, not in the URL")
 	}
 	if !asksForSocket(r) {
 		c.Response().Header().Set("Upgrade", "websocket")
@@ -166,14 +166,14 @@ func checkHandshake(c echo.Context) error {
 	h := c.Request().Header
 	if h.Get("Sec-WebSocket-Version") != "13" {
 		c.Response().Header().Set("Sec-WebSocket-Version", "13")
-		return errHandshake.Say("Sec-WebSocket-Version must be 13")
+		return errHandshake.WithText("Sec-WebSocket-Version must be 13")
 	}
 	keys := h.Values("Sec-WebSocket-Key")
 	if len(keys) != 1 {
-		return errHandshake.Say("there must be exactly one Sec-WebSocket-Key")
+		return errHandshake.WithText("there must be exactly one Sec-WebSocket-Key")
 	}
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != 16 {
-		return errHandshake.Say("Sec-WebSocket-Key must be 16 bytes of base64")
+		return errHandshake.WithText("Sec-WebSocket-Key must be 16 bytes of base64")
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	switch c.Resolver {
 	case "admin", "oracle", "manual":
 	default:
-		return Result{}, ErrVerdict.Say("resolver must be admin, oracle or manual").With("field", "resolver")
+		return Result{}, ErrVerdict.WithText("resolver must be admin, oracle or manual").With("field", "resolver")
 	}
 	if c.DecidedAt != nil && c.DecidedAt.After(s.now()) {
 		return Result{}, ErrDecided

@@ -48,7 +48,7 @@ func ParseSpec(text string) (Spec, error) {
 		return s, nil
 	}
 	if len(text) > maxSpecText {
-		return Spec{}, ErrSpec.Say("spec must be at most %d bytes long", maxSpecText)
+		return Spec{}, ErrSpec.WithText("spec must be at most %d bytes long", maxSpecText)
 	}
 	members, err := readObject(text)
 	if err != nil {
@@ -67,32 +67,32 @@ func ParseSpec(text string) (Spec, error) {
 func readObject(text string) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, ErrSpec.Say("spec must be a JSON object")
+		return nil, ErrSpec.WithText("spec must be a JSON object")
 	}
 	members := make(map[string]json.RawMessage)
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return nil, ErrSpec.Say("spec is not JSON").Wrap(err)
+			return nil, ErrSpec.WithText("spec is not JSON").Wrap(err)
 		}
 		name, ok := t.(string)
 		if !ok {
-			return nil, ErrSpec.Say("spec is not JSON")
+			return nil, ErrSpec.WithText("spec is not JSON")
 		}
 		if _, twice := members[name]; twice {
-			return nil, ErrSpec.Say("spec has a duplicate member").With("field", name)
+			return nil, ErrSpec.WithText("spec has a duplicate member").With("field", name)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, ErrSpec.Say("spec is not JSON").Wrap(err)
+			return nil, ErrSpec.WithText("spec is not JSON").Wrap(err)
 		}
 		members[name] = raw
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, ErrSpec.Say("spec is not JSON").Wrap(err)
+		return nil, ErrSpec.WithText("spec is not JSON").Wrap(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, ErrSpec.Say("spec is not JSON")
+		return nil, ErrSpec.WithText("spec is not JSON")
 	}
 	return members, nil
 }
@@ -117,7 +117,7 @@ func (s *Spec) read(name string, raw json.RawMessage) error {
 			return err
 		}
 		if b.value != math.Trunc(b.value) {
-			return ErrSpec.Say("topPerCategory must be a whole number").With("field", name)
+			return ErrSpec.WithText("topPerCategory must be a whole number").With("field", name)
 		}
 		s.top = int(b.value)
 	}
@@ -127,12 +127,12 @@ func (s *Spec) read(name string, raw json.RawMessage) error {
 func (s *Spec) readCategories(raw json.RawMessage) error {
 	var list []json.RawMessage
 	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil || len(list) > maxCategories {
-		return ErrSpec.Say("categories must be a list of at most %d lanes", maxCategories).With("field", "categories")
+		return ErrSpec.WithText("categories must be a list of at most %d lanes", maxCategories).With("field", "categories")
 	}
 	for _, item := range list {
 		var name string
 		if item[0] != '"' || json.Unmarshal(item, &name) != nil {
-			return ErrSpec.Say("categories must be a list of texts").With("field", "categories")
+			return ErrSpec.WithText("categories must be a list of texts").With("field", "categories")
 		}
 		for _, l := range ParseLanes(name) {
 			s.categories = s.categories.with(l)
@@ -144,10 +144,10 @@ func (s *Spec) readCategories(raw json.RawMessage) error {
 func (b *bound) read(name string, raw json.RawMessage, low, high float64) error {
 	v, err := strconv.ParseFloat(string(raw), 64)
 	if c := raw[0]; err != nil || (c != '-' && (c < '0' || c > '9')) {
-		return ErrSpec.Say("%s must be a number", name).With("field", name)
+		return ErrSpec.WithText("%s must be a number", name).With("field", name)
 	}
 	if v < low || v > high {
-		return ErrSpec.Say("%s must be %s", name, rangeOf(low, high)).With("field", name)
+		return ErrSpec.WithText("%s must be %s", name, rangeOf(low, high)).With("field", name)
 	}
 	*b = bound{value: v + 0, set: true}
 	return nil
@@ -168,10 +168,10 @@ func rangeOf(low, high float64) string {
 // check returns ErrSpec if a minimum is greater than its maximum.
 func (s *Spec) check() error {
 	if above(s.minVolume, s.maxVolume) {
-		return ErrSpec.Say("minVolume must not be above maxVolume").With("field", "minVolume")
+		return ErrSpec.WithText("minVolume must not be above maxVolume").With("field", "minVolume")
 	}
 	if above(s.minYes, s.maxYes) {
-		return ErrSpec.Say("minYes must not be above maxYes").With("field", "minYes")
+		return ErrSpec.WithText("minYes must not be above maxYes").With("field", "minYes")
 	}
 	return nil
 }

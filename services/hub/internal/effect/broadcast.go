@@ -39,7 +39,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Br
 
 // errVideo is the error of a go-live message whose stream URL is on a host that VIDEO_HOSTS does not list.
 var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
-	Say("url must be on a video host that this service permits")
+	WithText("url must be on a video host that this service permits")
 
 // goLive opens a live session for a broadcast that the sender has announced, and returns the id of the session.
 func (e *Effects) goLive(ctx context.Context, a message.Action, p *message.GoLive) (message.Result, error) {

@@ -108,7 +108,7 @@ func signalID(a message.Action) string {
 
 // errPrice is the error of a call without a stated price on a market without a recent price.
 var errPrice = message.ErrInvalid.With("field", "priceBps").
-	Say("priceBps is required: the market has no price of the last 15 minutes")
+	WithText("priceBps is required: the market has no price of the last 15 minutes")
 
 // draftOf returns the draft of a call. A call without a stated price gets the current price of the market. Errors:
 // market_not_found, errPrice.
@@ -201,7 +201,7 @@ func asPayload(err error) error {
 	if f.Kind != apperr.Invalid {
 		return err
 	}
-	out := message.ErrInvalid.With("reason", message.ReasonPayload).Say("%s", f.Message)
+	out := message.ErrInvalid.With("reason", message.ReasonPayload).WithText("%s", f.Message)
 	if field, ok := f.Extra["field"]; ok {
 		out = out.With("field", field)
 	}

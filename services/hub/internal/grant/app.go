@@ -164,7 +164,7 @@ func (a *App) check(resources []string) error {
 		}
 	}
 	if len(a.Scopes) == 0 {
-		return ErrInvalidScope.Say("scopes must contain at least one scope")
+		return ErrInvalidScope.WithText("scopes must contain at least one scope")
 	}
 	if a.Homepage != "" && !goodLink(a.Homepage) {
 		return invalid("homepage", "homepage must be an https URL of at most 500 characters")

@@ -231,7 +231,7 @@ func (s *Service) request(a authRequest, visitor Visitor) Request {
 // refuse returns a refusal: as a redirect to a trusted app, else as an error for the error page.
 func (s *Service) refuse(a authRequest, no refusal) (Answer, error) {
 	if !a.app.Trusted() {
-		return Answer{}, refusals[no.code].Say("The app that sent you here made a request that cannot be answered (%s): %s.", no.code, no.description)
+		return Answer{}, refusals[no.code].WithText("The app that sent you here made a request that cannot be answered (%s): %s.", no.code, no.description)
 	}
 	return Answer{Redirect: s.errorAt(a.redirectURI, a.state, no)}, nil
 }

@@ -51,13 +51,13 @@ type credentials struct{ id, secret string }
 func (f Form) credentials() (credentials, error) {
 	for name, values := range f.Values {
 		if len(values) > 1 && name != "resource" {
-			return credentials{}, ErrInvalidRequest.Say("a parameter must not be repeated")
+			return credentials{}, ErrInvalidRequest.WithText("a parameter must not be repeated")
 		}
 	}
 	body := credentials{f.get("client_id"), f.get("client_secret")}
 	if len(f.Authorization) == 0 {
 		if body.id == "" {
-			return credentials{}, ErrInvalidClient.Say("client_id is missing")
+			return credentials{}, ErrInvalidClient.WithText("client_id is missing")
 		}
 		return body, nil
 	}
@@ -66,9 +66,9 @@ func (f Form) credentials() (credentials, error) {
 	case !ok:
 		return credentials{}, ErrInvalidClient
 	case body.secret != "":
-		return credentials{}, ErrInvalidRequest.Say("use either the Authorization header or client_secret, not both")
+		return credentials{}, ErrInvalidRequest.WithText("use either the Authorization header or client_secret, not both")
 	case body.id != "" && body.id != basic.id:
-		return credentials{}, ErrInvalidRequest.Say("client_id differs from the Authorization header")
+		return credentials{}, ErrInvalidRequest.WithText("client_id differs from the Authorization header")
 	}
 	return basic, nil
 }

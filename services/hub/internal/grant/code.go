@@ -109,11 +109,11 @@ func (c CodeState) check(r Redemption) error {
 	case !r.Now.Before(c.Code.ExpiresAt):
 		return ErrInvalidGrant
 	case r.RedirectURI != "" && r.RedirectURI != c.Code.RedirectURI:
-		return ErrInvalidGrant.Say("redirect_uri differs from the authorization request")
+		return ErrInvalidGrant.WithText("redirect_uri differs from the authorization request")
 	case !isVerifier(r.Verifier):
-		return ErrInvalidRequest.Say("code_verifier must have 43 to 128 unreserved characters")
+		return ErrInvalidRequest.WithText("code_verifier must have 43 to 128 unreserved characters")
 	case !answersChallenge(r.Verifier, c.Code.Challenge):
-		return ErrInvalidGrant.Say("code_verifier does not match the code_challenge")
+		return ErrInvalidGrant.WithText("code_verifier does not match the code_challenge")
 	case r.Bad != nil:
 		return r.Bad
 	case r.Resource != "" && r.Resource != c.Code.Resource:

@@ -17,7 +17,7 @@ func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, app
 		return "", err
 	}
 	if r == nil || !s.Now().Before(r.ExpiresAt) {
-		return "", ErrForbidden.Say("This page has expired or was already used. Go back to the app and start again.")
+		return "", ErrForbidden.WithText("This page has expired or was already used. Go back to the app and start again.")
 	}
 	app, err := s.Store.FindApp(ctx, r.AppID)
 	if err != nil {

@@ -43,5 +43,5 @@ var (
 )
 
 func invalid(field, text string) error {
-	return ErrInvalidRequest.Say("%s", text).With("field", field)
+	return ErrInvalidRequest.WithText("%s", text).With("field", field)
 }

@@ -27,7 +27,7 @@ func (s *Service) Revoke(ctx context.Context, f Form) error {
 		return err
 	}
 	if f.get("token") == "" {
-		return ErrInvalidRequest.Say("token is missing")
+		return ErrInvalidRequest.WithText("token is missing")
 	}
 	t, refresh, err := s.find(ctx, f.get("token"))
 	switch {
@@ -50,10 +50,10 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 		return Introspection{}, err
 	}
 	if app.Kind != Confidential {
-		return Introspection{}, ErrInvalidClient.Say("introspection requires a confidential client")
+		return Introspection{}, ErrInvalidClient.WithText("introspection requires a confidential client")
 	}
 	if f.get("token") == "" {
-		return Introspection{}, ErrInvalidRequest.Say("token is missing")
+		return Introspection{}, ErrInvalidRequest.WithText("token is missing")
 	}
 	t, refresh, err := s.find(ctx, f.get("token"))
 	if err != nil || t == nil || t.Grant.AppID != app.ID || !t.valid(s.Now()) {

@@ -30,7 +30,7 @@ func (s *Service) Token(ctx context.Context, f Form) (Issued, error) {
 	case "refresh_token":
 		return s.refresh(ctx, app, f)
 	case "":
-		return Issued{}, ErrInvalidRequest.Say("grant_type is missing")
+		return Issued{}, ErrInvalidRequest.WithText("grant_type is missing")
 	}
 	return Issued{}, ErrUnsupportedGrantType
 }
@@ -38,7 +38,7 @@ func (s *Service) Token(ctx context.Context, f Form) (Issued, error) {
 func (s *Service) redeem(ctx context.Context, app App, f Form) (Issued, error) {
 	code := f.get("code")
 	if code == "" {
-		return Issued{}, ErrInvalidRequest.Say("code is missing")
+		return Issued{}, ErrInvalidRequest.WithText("code is missing")
 	}
 	if !wellFormed(codePrefix, code) {
 		return Issued{}, ErrInvalidGrant
@@ -67,7 +67,7 @@ func (s *Service) redeem(ctx context.Context, app App, f Form) (Issued, error) {
 func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) {
 	token := f.get("refresh_token")
 	if token == "" {
-		return Issued{}, ErrInvalidRequest.Say("refresh_token is missing")
+		return Issued{}, ErrInvalidRequest.WithText("refresh_token is missing")
 	}
 	if !wellFormed(RefreshPrefix, token) {
 		return Issued{}, ErrInvalidGrant

@@ -66,7 +66,7 @@ func parsePlaylist(raw []byte) (playlist, error) {
 	}
 	lines := strings.Split(string(raw), "\n")
 	if strings.TrimRight(lines[0], "\r ") != "#EXTM3U" {
-		return playlist{}, errPlaylist.Say("a playlist must begin with #EXTM3U")
+		return playlist{}, errPlaylist.WithText("a playlist must begin with #EXTM3U")
 	}
 	r := reader{}
 	for _, l := range lines[1:] {
@@ -75,10 +75,10 @@ func parsePlaylist(raw []byte) (playlist, error) {
 		}
 	}
 	if r.hasSeconds || r.streamInf != "" {
-		return playlist{}, errPlaylist.Say("the playlist is truncated")
+		return playlist{}, errPlaylist.WithText("the playlist is truncated")
 	}
 	if len(r.p.entries) > 0 && len(r.p.variants) > 0 || len(r.p.entries) == 0 && len(r.p.variants) == 0 {
-		return playlist{}, errPlaylist.Say("a playlist must list either segments or renditions")
+		return playlist{}, errPlaylist.WithText("a playlist must list either segments or renditions")
 	}
 	return r.p, nil
 }
@@ -106,19 +106,19 @@ func (r *reader) line(l string) error {
 		number, _, _ := strings.Cut(value, ",")
 		s, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if err != nil || math.IsNaN(s) || s <= 0 || s > maxSeconds {
-			return errPlaylist.Say("the length of a segment must be above 0 and at most %d seconds", maxSeconds)
+			return errPlaylist.WithText("the length of a segment must be above 0 and at most %d seconds", maxSeconds)
 		}
 		r.seconds, r.hasSeconds = s, true
 	case "#EXT-X-TARGETDURATION":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > maxSeconds {
-			return errPlaylist.Say("the target duration must be from 1 to %d seconds", maxSeconds)
+			return errPlaylist.WithText("the target duration must be from 1 to %d seconds", maxSeconds)
 		}
 		r.p.target = n
 	case "#EXT-X-MEDIA-SEQUENCE":
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 0 || n > maxSequence {
-			return errPlaylist.Say("the media sequence must be an integer from 0 to 2^53")
+			return errPlaylist.WithText("the media sequence must be an integer from 0 to 2^53")
 		}
 		r.p.sequence = n
 	case "#EXT-X-DISCONTINUITY":
@@ -133,17 +133,17 @@ func (r *reader) line(l string) error {
 		return err
 	case "#EXT-X-KEY", "#EXT-X-SESSION-KEY":
 		if value != "METHOD=NONE" {
-			return errPlaylist.Say("encrypted segments are not supported")
+			return errPlaylist.WithText("encrypted segments are not supported")
 		}
 	case "#EXT-X-STREAM-INF":
 		r.streamInf = knownAttrs(value)
 		if r.streamInf == "" {
-			return errPlaylist.Say("a rendition must have the attribute BANDWIDTH")
+			return errPlaylist.WithText("a rendition must have the attribute BANDWIDTH")
 		}
 	default:
 		for _, bad := range refused {
 			if strings.HasPrefix(l, bad) {
-				return errPlaylist.Say("the tag %s is not supported", strings.TrimSuffix(bad, ":"))
+				return errPlaylist.WithText("the tag %s is not supported", strings.TrimSuffix(bad, ":"))
 			}
 		}
 	}
@@ -154,19 +154,19 @@ func (r *reader) uri(l string) error {
 	switch {
 	case r.streamInf != "":
 		if !playlistName.MatchString(l) {
-			return errPlaylist.Say("a rendition must be the plain file name of a playlist")
+			return errPlaylist.WithText("a rendition must be the plain file name of a playlist")
 		}
 		if len(r.p.variants) == maxVariants {
-			return errPlaylist.Say("a playlist must have at most %d renditions", maxVariants)
+			return errPlaylist.WithText("a playlist must have at most %d renditions", maxVariants)
 		}
 		r.p.variants = append(r.p.variants, variant{name: l, attrs: r.streamInf})
 		r.streamInf = ""
 	case !r.hasSeconds:
-		return errPlaylist.Say("a segment must follow its #EXTINF")
+		return errPlaylist.WithText("a segment must follow its #EXTINF")
 	case !segmentName.MatchString(l):
-		return errPlaylist.Say("a segment must be a plain file name")
+		return errPlaylist.WithText("a segment must be a plain file name")
 	case len(r.p.entries) == maxEntries:
-		return errPlaylist.Say("a playlist must have at most %d segments", maxEntries)
+		return errPlaylist.WithText("a playlist must have at most %d segments", maxEntries)
 	default:
 		r.p.entries = append(r.p.entries, entry{name: l, seconds: r.seconds, cut: r.cut, init: r.init})
 		r.hasSeconds, r.cut = false, false
@@ -180,7 +180,7 @@ var mapURI = regexp.MustCompile(`^URI="([^"]*)"$`)
 func mapName(value string) (string, error) {
 	m := mapURI.FindStringSubmatch(value)
 	if m == nil || !segmentName.MatchString(m[1]) {
-		return "", errPlaylist.Say("EXT-X-MAP must be the plain name of a whole file")
+		return "", errPlaylist.WithText("EXT-X-MAP must be the plain name of a whole file")
 	}
 	return m[1], nil
 }

@@ -18,7 +18,7 @@ const (
 var (
 	errNoPicture = apperr.New(apperr.Unsupported, "unsupported_media_type",
 		"an MPEG-TS segment must consist of complete packets and contain video or audio with timestamps")
-	errTooLong = errPlaylist.Say("a segment must be at most %d seconds long by its timestamps", maxSeconds)
+	errTooLong = errPlaylist.WithText("a segment must be at most %d seconds long by its timestamps", maxSeconds)
 )
 
 // track collects the presentation timestamps of the video or the audio of a segment.

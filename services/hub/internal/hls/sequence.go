@@ -49,7 +49,7 @@ var (
 	// errTaken is the error of an encoder if another encoder with the same key has taken over the stream.
 	errTaken = apperr.New(apperr.Conflict, "limit_reached",
 		"another encoder pushes this stream with the same key; stop one of them").With("limit", 1)
-	errLoop = errPlaylist.Say("a master playlist must list playlists of segments")
+	errLoop = errPlaylist.WithText("a master playlist must list playlists of segments")
 )
 
 // maxSegmentDelay is the maximum time by which the upload of a segment may start after the upload of its playlist. An encoder

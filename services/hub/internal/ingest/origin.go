@@ -71,7 +71,7 @@ func (None) Name() string { return "none" }
 
 // Provision implements Provider. It always returns ErrUnavailable.
 func (None) Provision(context.Context, Want) (Offer, error) {
-	return Offer{}, ErrUnavailable.Say("this installation receives no video")
+	return Offer{}, ErrUnavailable.WithText("this installation receives no video")
 }
 
 // Withdraw implements Provider.

@@ -48,7 +48,7 @@ const (
 )
 
 func invalid(reason, format string, args ...any) *apperr.Fault {
-	return ErrInvalid.With(memberReason, reason).Say(format, args...)
+	return ErrInvalid.With(memberReason, reason).WithText(format, args...)
 }
 
 func badMember(name, format string, args ...any) *apperr.Fault {
@@ -56,5 +56,5 @@ func badMember(name, format string, args ...any) *apperr.Fault {
 }
 
 func unauthenticated(reason, text string) *apperr.Fault {
-	return ErrUnauthenticated.With(memberReason, reason).Say("%s", text)
+	return ErrUnauthenticated.With(memberReason, reason).WithText("%s", text)
 }

@@ -132,7 +132,7 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	}
 	for _, scope := range d.Scopes {
 		if !slices.Contains(owner.Scopes, scope) {
-			return Signer{}, ErrScope.With(memberScope, scope).Say("a signer cannot have a scope that was not granted")
+			return Signer{}, ErrScope.With(memberScope, scope).WithText("a signer cannot have a scope that was not granted")
 		}
 	}
 	if !protocol.IsName(d.Label, 0, MaxLabel) {

@@ -58,7 +58,7 @@ func (s *Server) DailyDigest(c echo.Context) error {
 	return view.OK(c, out, err)
 }
 
-var errDry = grant.ErrInvalidRequest.Say("dry must be 1 to preview the mail; leave it out or set it to 0 to send "+
+var errDry = grant.ErrInvalidRequest.WithText("dry must be 1 to preview the mail; leave it out or set it to 0 to send "+
 	"it").With("field", "dry")
 
 // readDry reports whether the parameter dry is 1. It returns errDry for any value other than 0 and 1, so that a misspelled

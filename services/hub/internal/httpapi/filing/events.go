@@ -99,7 +99,7 @@ func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 	}
 	p, err := httpx.DecodeBytes(body)
 	if err != nil {
-		return nil, signal.ErrPayload.Say("payload must be an object")
+		return nil, signal.ErrPayload.WithText("payload must be an object")
 	}
 	var payload payloadJSON
 	switch kind {
@@ -107,7 +107,7 @@ func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 		payload = readTake(p)
 	case signal.Reaffirm:
 		if len(p.Names()) > 0 {
-			return nil, signal.ErrPayload.Say("payload must be empty for reaffirm")
+			return nil, signal.ErrPayload.WithText("payload must be empty for reaffirm")
 		}
 	case signal.Confidence:
 		n := p.Int("confidence", protocol.MinConfidence, protocol.MaxConfidence)
@@ -119,10 +119,10 @@ func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 		payload.Channel = request.OptText(p, "channel", signal.MaxEventChannel)
 	}
 	if err := p.Err(); err != nil {
-		return nil, signal.ErrPayload.Say("payload: %s", apperr.Of(err).Message)
+		return nil, signal.ErrPayload.WithText("payload: %s", apperr.Of(err).Message)
 	}
 	if kind == signal.Take && payload == (payloadJSON{}) {
-		return nil, signal.ErrPayload.Say("payload: one of mediaAssetId, url, text is required")
+		return nil, signal.ErrPayload.WithText("payload: one of mediaAssetId, url, text is required")
 	}
 	return httpx.Marshal(payload)
 }

@@ -143,7 +143,7 @@ type messageListJSON struct {
 	NextCursor *string       `json:"next_cursor"`
 }
 
-var errSince = message.ErrInvalid.With("field", "since").Say("since must be an RFC 3339 time")
+var errSince = message.ErrInvalid.With("field", "since").WithText("since must be an RFC 3339 time")
 
 // Message handles GET /api/protocol/v1/messages/{id}, one stored message with its result.
 func (s *Server) Message(c echo.Context) error {

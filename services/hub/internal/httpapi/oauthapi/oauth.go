@@ -79,11 +79,11 @@ func withDescription(err error) error {
 	}
 	f := apperr.Of(err)
 	if f.Code == httpx.ErrBody.Code {
-		f = grant.ErrInvalidRequest.Say("%s", f.Message)
+		f = grant.ErrInvalidRequest.WithText("%s", f.Message)
 		err = f
 	}
 	if f.Code == httpx.ErrMediaType.Code && f.Message == httpx.ErrMediaType.Message {
-		f = f.Say("content type must be application/x-www-form-urlencoded or application/json")
+		f = f.WithText("content type must be application/x-www-form-urlencoded or application/json")
 	}
 	switch f.Kind {
 	case apperr.Invalid, apperr.Unauthenticated, apperr.NotAllowed, apperr.TooLarge, apperr.Unsupported:
@@ -122,12 +122,12 @@ func clientValues(c echo.Context) (url.Values, error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, httpx.ErrBody.Say("body is not a valid form")
+		return nil, httpx.ErrBody.WithText("body is not a valid form")
 	}
 	for name, values := range form {
 		for _, v := range values {
 			if !utf8.ValidString(name+v) || strings.ContainsRune(name+v, 0) {
-				return nil, httpx.ErrBody.Say("body is not valid text")
+				return nil, httpx.ErrBody.WithText("body is not valid text")
 			}
 		}
 	}

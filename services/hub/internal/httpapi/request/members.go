@@ -112,7 +112,7 @@ func InvalidRequest(err error) error {
 	}
 	f := apperr.Of(err)
 	if field := f.Extra["field"]; field != nil && f.Kind == apperr.Invalid {
-		return grant.ErrInvalidRequest.Say("%s", f.Message).With("field", field)
+		return grant.ErrInvalidRequest.WithText("%s", f.Message).With("field", field)
 	}
 	return err
 }
