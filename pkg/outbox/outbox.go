@@ -10,7 +10,7 @@ import (
 
 // Fact is an event that is stored in the outbox and sent to another service. Fields that do not apply to the event are empty.
 type Fact struct {
-	Place    int64  // sequence number in the outbox
+	RowID    int64  // id of the row in the table outbox, in the order of writing
 	ID       string // uuid
 	Type     string
 	At       time.Time
@@ -24,8 +24,8 @@ type Fact struct {
 type Store interface {
 	// Waiting returns the oldest unsent facts, at most limit, in the order in which they were written.
 	Waiting(ctx context.Context, limit int) ([]Fact, error)
-	// Sent deletes the facts with the given places.
-	Sent(ctx context.Context, places []int64) error
+	// Sent deletes the facts with the given row ids.
+	Sent(ctx context.Context, rowIDs []int64) error
 }
 
 const (
@@ -87,11 +87,11 @@ func (s Sender) sendPage(ctx context.Context) (int, error) {
 	if err := s.Send(ctx, facts); err != nil {
 		return 0, err
 	}
-	places := make([]int64, len(facts))
+	rowIDs := make([]int64, len(facts))
 	for i, f := range facts {
-		places[i] = f.Place
+		rowIDs[i] = f.RowID
 	}
-	if err := s.Store.Sent(ctx, places); err != nil {
+	if err := s.Store.Sent(ctx, rowIDs); err != nil {
 		return 0, err
 	}
 	return len(facts), nil

@@ -28,13 +28,13 @@ func (b *memoryStore) Waiting(_ context.Context, limit int) ([]outbox.Fact, erro
 	return slices.Clone(b.facts[:min(limit, len(b.facts))]), nil
 }
 
-func (b *memoryStore) Sent(_ context.Context, places []int64) error {
+func (b *memoryStore) Sent(_ context.Context, rowIDs []int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.sentFails {
 		return errUnavailable
 	}
-	b.facts = slices.DeleteFunc(b.facts, func(f outbox.Fact) bool { return slices.Contains(places, f.Place) })
+	b.facts = slices.DeleteFunc(b.facts, func(f outbox.Fact) bool { return slices.Contains(rowIDs, f.RowID) })
 	return nil
 }
 
@@ -45,7 +45,7 @@ func TestSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &memoryStore{sentFails: true}
 		for i := range 450 {
-			b.facts = append(b.facts, outbox.Fact{Place: int64(i + 1)})
+			b.facts = append(b.facts, outbox.Fact{RowID: int64(i + 1)})
 		}
 		var sent []int64
 		calls := 0
@@ -57,7 +57,7 @@ func TestSender(t *testing.T) {
 				b.sentFails = false
 			}
 			for _, f := range facts {
-				sent = append(sent, f.Place)
+				sent = append(sent, f.RowID)
 			}
 			return nil
 		}}
@@ -73,9 +73,9 @@ func TestSender(t *testing.T) {
 		if len(b.facts) != 0 || len(sent) != 650 || !slices.Equal(sent[:200], sent[200:400]) {
 			t.Fatalf("%d facts in the outbox and %d sent; want 0, and 650 with the first page twice", len(b.facts), len(sent))
 		}
-		for i, place := range sent[200:] {
-			if place != int64(i+1) {
-				t.Fatalf("fact %d was sent at position %d", place, i)
+		for i, rowID := range sent[200:] {
+			if rowID != int64(i+1) {
+				t.Fatalf("fact %d was sent at position %d", rowID, i)
 			}
 		}
 	})

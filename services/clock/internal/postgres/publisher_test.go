@@ -86,7 +86,7 @@ func (c *channels) publish(t *testing.T, h *program.Publisher, started int) int 
 	var places []int64
 	c.starts = nil
 	for _, f := range facts {
-		places = append(places, f.Place)
+		places = append(places, f.RowID)
 		if f.Type == program.ChannelCopy {
 			c.copies[f.Topic] = f.Data
 		} else {

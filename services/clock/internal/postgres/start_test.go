@@ -67,7 +67,7 @@ func TestPublish(t *testing.T) {
 	}
 	var places []int64
 	for _, f := range facts {
-		places = append(places, f.Place)
+		places = append(places, f.RowID)
 	}
 	if err := b.Sent(t.Context(), places); err != nil {
 		t.Fatal(err)

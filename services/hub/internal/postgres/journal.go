@@ -17,8 +17,8 @@ func (s *Store) Waiting(ctx context.Context, limit int) ([]outbox.Fact, error) {
 }
 
 // Sent implements outbox.Store.
-func (s *Store) Sent(ctx context.Context, places []int64) error {
-	return s.write.DeleteOutbox(ctx, places)
+func (s *Store) Sent(ctx context.Context, rowIDs []int64) error {
+	return s.write.DeleteOutbox(ctx, rowIDs)
 }
 
 // AddPending implements effect.Store.

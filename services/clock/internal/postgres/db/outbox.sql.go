@@ -78,7 +78,7 @@ func (q *Queries) InsertStarts(ctx context.Context, arg InsertStartsParams) (int
 }
 
 const listOutbox = `-- name: ListOutbox :many
-SELECT id AS place, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '') AS handle,
+SELECT id AS row_id, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '') AS handle,
     coalesce(topic, '') AS topic, data
 FROM outbox
 ORDER BY outbox.id
@@ -86,7 +86,7 @@ LIMIT $1
 `
 
 type ListOutboxRow struct {
-	Place    int64
+	RowID    int64
 	ID       string
 	Type     string
 	At       time.Time
@@ -107,7 +107,7 @@ func (q *Queries) ListOutbox(ctx context.Context, maxRows int32) ([]ListOutboxRo
 	for rows.Next() {
 		var i ListOutboxRow
 		if err := rows.Scan(
-			&i.Place,
+			&i.RowID,
 			&i.ID,
 			&i.Type,
 			&i.At,

@@ -46,7 +46,7 @@ ORDER BY n;
 
 -- name: ListOutbox :many
 -- Returns the oldest unsent facts.
-SELECT id AS place, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '') AS handle,
+SELECT id AS row_id, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '') AS handle,
     coalesce(topic, '') AS topic, data
 FROM outbox
 ORDER BY outbox.id

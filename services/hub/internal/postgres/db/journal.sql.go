@@ -125,7 +125,7 @@ func (q *Queries) ListAttestations(ctx context.Context, arg ListAttestationsPara
 }
 
 const listOutbox = `-- name: ListOutbox :many
-SELECT id AS place, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '')::text AS handle,
+SELECT id AS row_id, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '')::text AS handle,
     coalesce(topic, '') AS topic, data
 FROM outbox
 ORDER BY outbox.id
@@ -133,7 +133,7 @@ LIMIT $1
 `
 
 type ListOutboxRow struct {
-	Place    int64
+	RowID    int64
 	ID       string
 	Type     string
 	At       time.Time
@@ -153,7 +153,7 @@ func (q *Queries) ListOutbox(ctx context.Context, maxRows int32) ([]ListOutboxRo
 	for rows.Next() {
 		var i ListOutboxRow
 		if err := rows.Scan(
-			&i.Place,
+			&i.RowID,
 			&i.ID,
 			&i.Type,
 			&i.At,

@@ -3,7 +3,7 @@ INSERT INTO audit_log (id, at, stage, actor, action, target, request_id, ip, cod
 VALUES (@id, @at, @stage, @actor, @action, @target, @request_id, @ip, @code, @detail);
 
 -- name: ListOutbox :many
-SELECT id AS place, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '')::text AS handle,
+SELECT id AS row_id, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '')::text AS handle,
     coalesce(topic, '') AS topic, data
 FROM outbox
 ORDER BY outbox.id
