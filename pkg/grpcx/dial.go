@@ -24,7 +24,8 @@ const (
 )
 
 // ErrUnavailable is the default error of a gRPC request if the other service is unavailable or does not answer in time.
-var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
+var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable",
+	"the signal service is unavailable; retry in 1 s").
 	With("retryAfterMs", 1000)
 
 // DialConfig configures a gRPC connection to another service. Addr (host:port) and Secret (the link secret, which both services

@@ -28,7 +28,8 @@ const (
 	minWork = 100 * time.Millisecond
 )
 
-var errTooLate = apperr.New(apperr.Unavailable, tooLateCode, "Not enough time was left for this call.").With("retryAfterMs", 1000)
+var errTooLate = apperr.New(apperr.Unavailable, tooLateCode,
+	"the request arrived too close to its deadline; retry in 1 s").With("retryAfterMs", 1000)
 
 // ServerConfig configures a Server. Secret is required.
 type ServerConfig struct {
@@ -182,14 +183,15 @@ func (g guard) answer(ctx context.Context, method string, err error) error {
 	st := toStatus(err)
 	switch f := apperr.Of(err); {
 	case status.Code(st) == codes.Internal:
-		g.log.ErrorContext(ctx, "call failed", "method", method, "request_id", telemetry.RequestID(ctx), "error", err)
+		g.log.ErrorContext(ctx, "grpc request failed", "method", method, "request_id", telemetry.RequestID(ctx), "error", err)
 	case f.Kind == apperr.Unavailable:
-		g.log.WarnContext(ctx, "call failed", "method", method, "request_id", telemetry.RequestID(ctx), "error", err)
+		g.log.WarnContext(ctx, "grpc request failed", "method", method, "request_id", telemetry.RequestID(ctx), "error", err)
 	}
 	return st
 }
 
 func (g guard) panicked(ctx context.Context, method string, r any) error {
-	g.log.ErrorContext(ctx, "call panicked", "method", method, "request_id", telemetry.RequestID(ctx), "panic", r, "stack", string(debug.Stack()))
+	g.log.ErrorContext(ctx, "grpc handler panicked", "method", method,
+		"request_id", telemetry.RequestID(ctx), "panic", r, "stack", string(debug.Stack()))
 	return status.Error(codes.Internal, apperr.ErrInternal.Code)
 }

@@ -18,7 +18,7 @@ const BodyLimit = 64 << 10
 // Errors of Decode, DecodeOptional and ReadBody, in addition to ErrBody.
 var (
 	ErrMediaType = apperr.New(apperr.Unsupported, "unsupported_media_type", "content type must be application/json")
-	ErrTooLarge  = apperr.New(apperr.TooLarge, "payload_too_large", "body is too large")
+	ErrTooLarge  = apperr.New(apperr.TooLarge, "payload_too_large", "body exceeds the size limit of this route")
 )
 
 // Decode reads a required JSON body. The body must be one object of at most limit bytes in valid UTF-8, without NUL,
@@ -64,7 +64,7 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		return nil, ErrMediaType.WithText("compressed bodies are not supported; send the body without Content-Encoding")
 	}
 	if r.ContentLength > limit {
-		return nil, ErrTooLarge
+		return nil, tooLarge(limit)
 	}
 	body := http.MaxBytesReader(c.Response().Writer, r.Body, limit)
 	size := r.ContentLength
@@ -85,11 +85,16 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		case errors.Is(err, io.EOF):
 			return b, nil
 		case errors.As(err, &large):
-			return nil, ErrTooLarge
+			return nil, tooLarge(limit)
 		default:
 			return nil, ErrBody.WithText("body ended before its announced length").Wrap(err)
 		}
 	}
+}
+
+// tooLarge returns ErrTooLarge with the limit in its text. limit is in bytes, a multiple of 1 KiB.
+func tooLarge(limit int64) error {
+	return ErrTooLarge.WithText("body must be at most %d KiB", limit>>10)
 }
 
 func jsonOnly(h http.Header) error {

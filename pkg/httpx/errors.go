@@ -17,9 +17,10 @@ import (
 
 // Errors of the router.
 var (
-	ErrNotFound   = apperr.New(apperr.NotFound, "not_found", "no such resource")
-	ErrNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
-	ErrTimeout    = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the answer took too long")
+	ErrNotFound   = apperr.New(apperr.NotFound, "not_found", "there is no resource at this path")
+	ErrNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed",
+		"this path does not support the method; the header Allow lists the supported methods")
+	ErrTimeout = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the service did not answer in time; retry later")
 )
 
 // statusClientClosed is the status in metrics and logs of a request whose client disconnected before the response. It

@@ -19,13 +19,13 @@ var ErrBody = apperr.New(apperr.Invalid, "invalid_body", "body must be one JSON 
 
 // Copies of ErrBody, each with the reason why a body is invalid.
 var (
-	errSyntax    = ErrBody.WithText("body is not valid JSON")
-	errTrailing  = ErrBody.WithText("body has data after its object")
-	errDuplicate = ErrBody.WithText("body has a duplicate member")
-	errUTF8      = ErrBody.WithText("body is not valid UTF-8")
-	errNUL       = ErrBody.WithText("body has a NUL character")
-	errSurrogate = ErrBody.WithText("body has half a surrogate pair")
-	errDepth     = ErrBody.WithText("body is nested too deeply")
+	errSyntax    = ErrBody.WithText("body must be valid JSON")
+	errTrailing  = ErrBody.WithText("body has data after its JSON object; send one object")
+	errDuplicate = ErrBody.WithText("body has a duplicate member; each name may occur once in an object")
+	errUTF8      = ErrBody.WithText("body must be valid UTF-8")
+	errNUL       = ErrBody.WithText("body must not contain a NUL character")
+	errSurrogate = ErrBody.WithText("body has an unpaired surrogate escape (\\uD800 to \\uDFFF)")
+	errDepth     = ErrBody.WithText("body must be nested at most %d levels deep", maxDepth)
 )
 
 // scanner validates JSON in one pass and does not build a document tree. It stores the spans of the outermost members or

@@ -117,11 +117,11 @@ func TestErrorShape(t *testing.T) {
 		body           string
 		header         map[string]string
 	}{
-		{"GET", "/nope", 404, `{"error":"not_found","message":"no such resource"}`, nil},
-		{"GET", "/api/network/../private", 404, `{"error":"not_found","message":"no such resource"}`, map[string]string{"Access-Control-Allow-Origin": ""}},
-		{"DELETE", "/api/network/m/1", 405, `{"error":"method_not_allowed","message":"method is not allowed here"}`, map[string]string{"Allow": "GET, HEAD, OPTIONS, POST"}},
-		{"FOO", "/api/private", 405, `{"error":"method_not_allowed","message":"method is not allowed here"}`, map[string]string{"Allow": "GET, HEAD, OPTIONS"}},
-		{"POST", "/healthz", 405, `{"error":"method_not_allowed","message":"method is not allowed here"}`, map[string]string{"Allow": "GET, HEAD, OPTIONS"}},
+		{"GET", "/nope", 404, `{"error":"not_found","message":"there is no resource at this path"}`, nil},
+		{"GET", "/api/network/../private", 404, `{"error":"not_found","message":"there is no resource at this path"}`, map[string]string{"Access-Control-Allow-Origin": ""}},
+		{"DELETE", "/api/network/m/1", 405, `{"error":"method_not_allowed","message":"this path does not support the method; the header Allow lists the supported methods"}`, map[string]string{"Allow": "GET, HEAD, OPTIONS, POST"}},
+		{"FOO", "/api/private", 405, `{"error":"method_not_allowed","message":"this path does not support the method; the header Allow lists the supported methods"}`, map[string]string{"Allow": "GET, HEAD, OPTIONS"}},
+		{"POST", "/healthz", 405, `{"error":"method_not_allowed","message":"this path does not support the method; the header Allow lists the supported methods"}`, map[string]string{"Allow": "GET, HEAD, OPTIONS"}},
 		{"POST", "/api/write", 503, `{"error":"db_unavailable","message":"database unavailable"}`, map[string]string{"Retry-After": "1"}},
 		{"POST", "/api/protocol/v1/messages", 401, `{"error":"unauthenticated","reason":"bad_signature"}`, map[string]string{"Www-Authenticate": "Bearer", "Access-Control-Allow-Origin": "*"}},
 		{"GET", "/api/limited", 429, `{"error":"rate_limited","message":"too many requests","limit":60,"retryAfterMs":1201}`, map[string]string{"Retry-After": "2", "Access-Control-Allow-Origin": "*"}},

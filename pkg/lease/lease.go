@@ -20,7 +20,7 @@ var errLost = errors.New("the lease was lost")
 func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if _, err := Try(ctx, pool, key, do); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "leader stopped", "key", key, "error", err)
+			slog.WarnContext(ctx, "leader term failed", "key", key, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -24,7 +24,8 @@ var (
 	// client.
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 	// ErrUnavailable means that the keys of the provider are not available, so a token cannot be checked.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "identity_provider_unavailable", "the identity provider cannot be reached")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "identity_provider_unavailable",
+		"the identity provider is unavailable; retry later")
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 
 // ErrUnavailable is the fault of a statement that Postgres rejected for a temporary reason, did not answer, or answered
 // too late.
-var ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "The database cannot be reached, try again shortly.").
+var ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the database is unavailable; retry in 1 s").
 	With("retryAfterMs", 1000)
 
 // Fault returns ErrUnavailable for an error of the driver after which a retry can succeed. It returns all other errors

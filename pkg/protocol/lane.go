@@ -26,6 +26,15 @@ var Lanes = [...]Lane{
 	LaneEconomy, LaneScience, LaneWorld, LaneEntertainment, LaneOther,
 }
 
+// LaneNames returns the names of lanes, separated by commas, for error texts.
+func LaneNames(lanes []Lane) string {
+	names := make([]string, len(lanes))
+	for i, l := range lanes {
+		names[i] = string(l)
+	}
+	return strings.Join(names, ", ")
+}
+
 // ParseLane returns the lane s, including OTHER, or false for any other text.
 func ParseLane(s string) (Lane, bool) { return oneOf(s, Lanes[:]...) }
 

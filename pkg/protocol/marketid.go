@@ -40,8 +40,11 @@ const (
 	maxDigits   = 20
 )
 
+// MarketIDForm describes a valid market id. It follows the name of a member in error texts.
+const MarketIDForm = "must be digits, or kalshi-, lmt-, manifold- or native- and an id, of at most 128 characters"
+
 // ErrMarketID is the error of a market id in an unknown form.
-var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "market id has no known form").With("field", "marketId")
+var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId "+MarketIDForm).With("field", "marketId")
 
 // MarketID is the public id of a market. It has one form for each of the five providers. For Polymarket it consists of
 // digits. For the others it is the prefix of the provider and the key of the market at that provider. It is case-sensitive,

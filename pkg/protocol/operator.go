@@ -57,7 +57,8 @@ func NewPublicID(secret, providerID string) PublicID {
 func (p PublicID) String() string { return string(p) }
 
 // ErrHandle is the error of a handle that is not 2 to 32 characters of a-z, 0-9 and underscore.
-var ErrHandle = apperr.New(apperr.Invalid, "invalid_handle", "handle must be 2 to 32 of a-z, 0-9 and _").With("field", "handle")
+var ErrHandle = apperr.New(apperr.Invalid, "invalid_handle",
+	"handle must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 
 // Handle is the public name of an operator in lower case.
 type Handle string

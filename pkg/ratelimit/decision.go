@@ -9,7 +9,7 @@ import (
 )
 
 // ErrLimited is the fault of a rejected request. Decision.Fault adds limit and retryAfterMs.
-var ErrLimited = apperr.New(apperr.Limited, "rate_limited", "Too many requests, wait before the next one.")
+var ErrLimited = apperr.New(apperr.Limited, "rate_limited", "too many requests; retry after the time in retryAfterMs")
 
 // Decision states whether a rate limit allows one request, and how much of the limit remains.
 type Decision struct {

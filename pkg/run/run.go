@@ -126,13 +126,13 @@ func waitForEnd(ctx context.Context, o Options, failed <-chan failure) error {
 	if o.Up != nil {
 		o.Up()
 	}
-	o.Log.Info("running")
+	o.Log.Info("started")
 	select {
 	case <-ctx.Done():
-		o.Log.Info("stopping", "cause", context.Cause(ctx).Error())
+		o.Log.Info("shutdown started", "cause", context.Cause(ctx).Error())
 		return nil
 	case f := <-failed:
-		o.Log.Error("stopping", "part", f.part, "error", f.err.Error())
+		o.Log.Error("part failed", "part", f.part, "error", f.err.Error())
 		return fmt.Errorf("%s: %w", f.part, f.err)
 	}
 }
