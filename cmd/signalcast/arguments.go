@@ -48,9 +48,9 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 		}
 		switch {
 		case value == "" && (name == "" || paths[name]):
-			return nil, fmt.Errorf("%s is empty", cmp.Or(name, "an argument"))
+			return nil, fmt.Errorf("%s must not be empty", cmp.Or(name, "an argument"))
 		case name == "" && strings.ContainsFunc(value, unicode.IsControl):
-			return nil, errors.New("an argument contains an invisible character")
+			return nil, errors.New("an argument contains a control character; remove it")
 		case name != "" && value == arg && negative.MatchString(arg) && strings.HasPrefix(name, "--"):
 			out[len(out)-1] += "=" + arg
 		default:

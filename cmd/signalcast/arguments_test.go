@@ -174,10 +174,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		ends string
 		args []string
 	}{
-		{usage, hub, "Find a handle with `signalcast board`. See signalcast record get --help", []string{"record", "get", "unknown_handle"}},
+		{usage, hub, "; find a handle with `signalcast board`. See signalcast record get --help", []string{"record", "get", "unknown_handle"}},
 		{unavailable, down, "Try again in a moment", []string{"record", "get", "mara_k"}},
-		{usage, hub, "an argument is empty. See signalcast call --help", []string{"call", "", "no"}},
-		{usage, hub, "an argument is empty. See signalcast watch --help", []string{"watch", ""}},
+		{usage, hub, "an argument must not be empty. See signalcast call --help", []string{"call", "", "no"}},
+		{usage, hub, "an argument must not be empty. See signalcast watch --help", []string{"watch", ""}},
 		{
 			usage, hub, "an argument has 100000 characters; the limit is 4096. See signalcast market show --help",
 			[]string{"market", "show", strings.Repeat("x", 100_000)},
@@ -196,7 +196,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			usage, hub, "no space. See signalcast call --help",
 			[]string{"call", "701122", "no", "--price", "5", "--idempotency-key", "a\nb"},
 		},
-		{usage, hub, "-o is empty. See signalcast record get --help", []string{"record", "get", "mara_k", "-o", ""}},
+		{usage, hub, "-o must not be empty. See signalcast record get --help", []string{"record", "get", "mara_k", "-o", ""}},
 		{usage, hub, "See signalcast --help", []string{"sing"}},
 		{usage, hub, "See signalcast market --help", []string{"market", "sing"}},
 		{refused, odd, "See signalcast events list --help", []string{"events", "list", signalID}},

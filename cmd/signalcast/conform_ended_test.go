@@ -168,7 +168,7 @@ func TestConformNothingTried(t *testing.T) {
 	d.in = key
 	s := serve(t, respond(200, `{}`))
 	_, bad := d.run(usage, "conform", s.URL, "--key", "-", "--only", "call.filed")
-	d.requireContains(bad, "no check of --only could run: needs a market for the call: --market")
+	d.requireContains(bad, "every check of --only was skipped: needs a market for the call: --market")
 	d.run(done, "conform", s.URL, "--key", "-", "--only", "call.filed", "--only", "reach")
 }
 

@@ -109,7 +109,7 @@ func TestConformHostile(t *testing.T) {
 			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, "500ms", "was cut"},
+		}, "500ms", "response ended early"},
 		"cuts":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "10s", "no answer"},
 		"a long head": {respond(200, `{}`, "X-Long", strings.Repeat("x", 200<<10)), "10s", "no answer"},
 	} {

@@ -28,7 +28,7 @@ func TestLoginWithAKey(t *testing.T) {
 
 	other := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	_, bad := d.run(usage, "call", "701122", "no", "--price", "50", "--hub", other.URL)
-	d.requireContains(bad, "other hubs")
+	d.requireContains(bad, "no key is stored for")
 	if len(other.requests) != 0 {
 		t.Error("a request was sent to a hub without a stored key")
 	}

@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 		want   []string
 	}{
 		"already": {
-			respond(409, `{"error":"already_predicted","message":"first call is locked","id":"`+signalID+
+			respond(409, `{"error":"already_predicted","message":"you already have a call on this market; the first call is final","id":"`+signalID+
 				`","receiptUrl":"https://hub.example/receipts/`+signalID+`"}`),
 			[]string{"already_predicted", "is final: https://hub.example/receipts/" + signalID, "events add " + signalID},
 		},
@@ -247,7 +247,7 @@ func TestUsage(t *testing.T) {
 		d.requireContains(bad, "signalcast: ")
 	}
 	_, bad := d.run(usage, "call", "1", "yes", "--price", "5", "--key", key)
-	d.requireContains(bad, "takes the name of a file")
+	d.requireContains(bad, "must be the name of a file")
 	d.inTerminal = true
 	_, bad = d.run(usage, "login")
 	d.requireContains(bad, "login < FILE")

@@ -128,7 +128,7 @@ func TestIncompleteRecord(t *testing.T) {
 	for _, s := range []*server{breaks, short} {
 		for _, args := range [][]string{nil, {"-o", file}} {
 			_, bad := d.run(unavailable, append([]string{"record", "get", "mara_k", "--hub", s.URL}, args...)...)
-			d.requireContains(bad, "the answer was cut", "Try again")
+			d.requireContains(bad, "the response ended early", "Try again")
 		}
 		if left, _ := filepath.Glob(file + "*"); len(left) > 0 {
 			t.Errorf("files are left: %q", left)

@@ -20,7 +20,7 @@ func (u *Unavailable) Error() string { return u.text }
 
 // Truncated returns the error for a response whose body ended early. err is the error of the read.
 func Truncated(err error) *Unavailable {
-	return &Unavailable{"the answer was cut off: " + err.Error() + ". Try again in a moment"}
+	return &Unavailable{"the response ended early: " + err.Error() + ". Try again in a moment"}
 }
 
 // UnknownResult is the error of a write whose response was lost or had a status of 500 or more. The service may have stored the
@@ -113,7 +113,7 @@ func Read(a *http.Response, err error) ([]byte, error) {
 	write := a.Request != nil && writes(a.Request)
 	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
 	if err != nil && write {
-		return nil, &UnknownResult{because: "the answer was cut off: " + err.Error()}
+		return nil, &UnknownResult{because: "the response ended early: " + err.Error()}
 	}
 	if err != nil {
 		return nil, Truncated(err)
@@ -140,7 +140,7 @@ func Read(a *http.Response, err error) ([]byte, error) {
 		}
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
-		return raw, &Unavailable{"the answer is incomplete: a part of the service is unavailable (" + part + "). Try again in a moment"}
+		return raw, &Unavailable{"the response is incomplete: a part of the service is unavailable (" + part + "). Try again in a moment"}
 	}
 	return raw, nil
 }

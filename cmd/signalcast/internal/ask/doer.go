@@ -96,7 +96,7 @@ func finalResult(a *http.Response, err error, lost bool) (*http.Response, error)
 		_ = a.Body.Close()
 		err = errors.New(a.Status)
 	}
-	return nil, &UnknownResult{because: "no answer: " + reason(err)}
+	return nil, &UnknownResult{because: "no response: " + reason(err)}
 }
 
 // writes reports whether a request is a write: its method is neither GET nor HEAD.

@@ -31,24 +31,24 @@ const (
 
 // Finding is one deviation of a server from the protocol.
 type Finding struct {
-	Asked string `json:"asked"` // request
-	Came  string `json:"came"`  // actual answer
-	Due   string `json:"due"`   // expected answer
+	Request  string `json:"asked"` // request
+	Actual   string `json:"came"`  // actual answer
+	Expected string `json:"due"`   // expected answer
 }
 
 // Result describes a completed, failed or skipped check for the report.
 type Result struct {
-	ID       string    `json:"id"`
-	Title    string    `json:"title"`
-	Source   string    `json:"source"`
-	Outcome  Outcome   `json:"outcome"`
-	Because  string    `json:"because,omitempty"` // reason of a skipped check
-	Note     string    `json:"note,omitempty"`    // names what could not be checked
-	Limited  bool      `json:"limited,omitempty"` // skipped because of a limit
-	Away     bool      `json:"away,omitempty"`    // skipped because the service cannot be reached
-	Ended    bool      `json:"ended,omitempty"`   // the run was interrupted during the check
-	Findings []Finding `json:"findings,omitempty"`
-	More     int       `json:"more,omitempty"` // number of findings that are not shown
+	ID          string    `json:"id"`
+	Title       string    `json:"title"`
+	Source      string    `json:"source"`
+	Outcome     Outcome   `json:"outcome"`
+	Because     string    `json:"because,omitempty"` // reason of a skipped check
+	Note        string    `json:"note,omitempty"`    // names what could not be checked
+	Limited     bool      `json:"limited,omitempty"` // skipped because of a limit
+	Unavailable bool      `json:"away,omitempty"`    // skipped because the service cannot be reached
+	Ended       bool      `json:"ended,omitempty"`   // the run was interrupted during the check
+	Findings    []Finding `json:"findings,omitempty"`
+	More        int       `json:"more,omitempty"` // number of findings that are not shown
 }
 
 // maxFindings is the number of findings that a report shows for one check. Result.More counts the others.
@@ -80,7 +80,7 @@ func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 		actual = got[0]
 	}
 	r.current.Findings = append(r.current.Findings, Finding{
-		Asked: show.Short(a.name(), 160), Came: show.Short(actual, 240), Due: show.Short(want, 240),
+		Request: show.Short(a.name(), 160), Actual: show.Short(actual, 240), Expected: show.Short(want, 240),
 	})
 	return false
 }
@@ -137,7 +137,7 @@ func (r *run) setOutcome(ctx context.Context) {
 	case len(r.current.Findings) > 0:
 		r.current.Outcome, r.current.Because = Fail, ""
 	case r.missing != "":
-		r.current.Outcome, r.current.Limited, r.current.Away = Skip, !r.unreached, r.unreached
+		r.current.Outcome, r.current.Limited, r.current.Unavailable = Skip, !r.unreached, r.unreached
 		r.skip("not tried: " + r.missing)
 	case r.current.Because != "":
 		r.current.Outcome = Skip

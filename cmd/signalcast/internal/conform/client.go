@@ -115,9 +115,9 @@ type answer struct {
 }
 
 var (
-	errBudget = fmt.Errorf("the run has sent %d requests, its maximum", maxRequests)
-	errSilent = errors.New("not sent, because earlier requests to the host had no answer")
-	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
+	errBudget = fmt.Errorf("limit of %d requests in one run reached", maxRequests)
+	errSilent = errors.New("request not sent: earlier requests to the host were not answered")
+	errLong   = fmt.Errorf("the response has more than %d bytes", maxBody)
 )
 
 // get sends a GET request without a credential. It stores the response for the whole run, unless the response is missing because
@@ -245,7 +245,7 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	defer func() { _ = res.Body.Close() }()
 	a.status, a.header = res.StatusCode, res.Header
 	if a.body, err = io.ReadAll(io.LimitReader(res.Body, maxBody+1)); err != nil {
-		return fmt.Errorf("the body was cut off: %w", err)
+		return fmt.Errorf("the response ended early: %w", err)
 	}
 	if len(a.body) > maxBody {
 		a.body = nil

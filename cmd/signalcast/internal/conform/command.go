@@ -29,10 +29,10 @@ type Command struct {
 }
 
 // ErrNotConform is the error of a run in which a check failed.
-var ErrNotConform = errors.New("the server does not conform")
+var ErrNotConform = errors.New("the server does not conform to the protocol")
 
 // ErrNotTried is the error of a run without failed checks in which limits prevented checks.
-var ErrNotTried = errors.New("a limit was reached")
+var ErrNotTried = errors.New("a request limit was reached")
 
 // ErrUnavailable is the error of a run without failed checks in which a service could not be reached.
 var ErrUnavailable = errors.New("a service cannot be reached")
@@ -96,13 +96,13 @@ func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:
 		return fmt.Errorf("%w: %d of %d checks failed", ErrNotConform, p.Failed, len(p.Checks))
-	case p.away:
-		return fmt.Errorf("%w: %d of %d checks were not tried. Check the addresses, and that the services run",
+	case p.unavailable:
+		return fmt.Errorf("%w: %d of %d checks were not tried; check the addresses, and that the services run",
 			ErrUnavailable, p.NotTried, len(p.Checks))
 	case p.NotTried > 0:
-		return fmt.Errorf("%w: %d of %d checks were not tried; a longer --wait may help", ErrNotTried, p.NotTried, len(p.Checks))
+		return fmt.Errorf("%w: %d of %d checks were not tried; raise --wait", ErrNotTried, p.NotTried, len(p.Checks))
 	case len(only) > 0 && p.Passed == 0:
-		return fmt.Errorf("no check of --only could run: %s", p.Checks[0].Because)
+		return fmt.Errorf("every check of --only was skipped: %s", p.Checks[0].Because)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (p *Report) verdict(only []string) error {
 func (c *Command) target(s *verbs.Streams) (Target, error) {
 	t := Target{Venue: c.Venue, Market: c.Market}
 	if !marketForm.MatchString(c.Venue) || c.Market != "" && !marketForm.MatchString(c.Market) {
-		return t, errors.New("--venue and --market must be 1 to 128 letters, digits and the characters : . _ -")
+		return t, errors.New("--venue and --market must have 1 to 128 characters of letters, digits and : . _ -")
 	}
 	if c.Each < time.Second/10 || c.Each > time.Minute {
 		return t, errors.New("--each must be 100ms to 1m")

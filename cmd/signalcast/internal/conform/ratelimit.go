@@ -51,7 +51,7 @@ type block struct {
 
 const maxRefusals = 32
 
-var errLimited = errors.New("the limit of the server is reached")
+var errLimited = errors.New("the rate limit of the server requires a longer wait than --wait allows; raise --wait")
 
 // pause calls progress and then waits for the time d, because of a rate limit. It returns errLimited at once if d exceeds the
 // time that the run may still wait.

@@ -23,9 +23,9 @@ type Report struct {
 	Checks   []Result `json:"checks"`
 	Left     []string `json:"left,omitempty"` // what an interrupted run could not remove from the server
 
-	total int  // number of checks of a complete run
-	ended bool // the run was interrupted
-	away  bool // at least one check was not tried because a service cannot be reached
+	total       int  // number of checks of a complete run
+	ended       bool // the run was interrupted
+	unavailable bool // at least one check was not tried because a service cannot be reached
 }
 
 // count sets the counts and Complete from the results.
@@ -39,10 +39,10 @@ func (p *Report) count() {
 		case Skip:
 			p.Skipped++
 		}
-		if c.Limited || c.Away {
+		if c.Limited || c.Unavailable {
 			p.NotTried++
 		}
-		p.away = p.away || c.Away
+		p.unavailable = p.unavailable || c.Unavailable
 	}
 	p.Complete = p.NotTried == 0 && !p.ended
 }
@@ -61,8 +61,8 @@ func line(to io.Writer, c *Result) error {
 		return err
 	}
 	for _, f := range c.Findings {
-		if _, err := fmt.Fprintf(to, "        %s\n          actual:   %s\n          expected: %s\n", f.Asked, f.Came,
-			f.Due); err != nil {
+		if _, err := fmt.Fprintf(to, "        %s\n          actual:   %s\n          expected: %s\n", f.Request, f.Actual,
+			f.Expected); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (p *Report) end(to io.Writer) error {
 		show.Clean(p.Target))
 	if p.NotTried > 0 {
 		text += fmt.Sprintf("; %d of the skipped checks were not tried because of limits", p.NotTried)
-		if p.away {
+		if p.unavailable {
 			text += " or because a service cannot be reached"
 		}
 	}

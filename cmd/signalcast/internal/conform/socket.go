@@ -78,7 +78,7 @@ func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("more than %d frames", maxFrames)
+	return fmt.Errorf("the expected frame was not among the first %d frames", maxFrames)
 }
 
 // signalEvents are the event types of the channel signals that have a sequence number (docs/protocol/ws.md, Channels).

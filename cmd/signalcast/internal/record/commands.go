@@ -141,7 +141,7 @@ func (g *getCommand) Run(ctx context.Context) error {
 	}
 	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
 	if errors.Is(err, errNotFound) {
-		return fmt.Errorf("%w: no operator has the handle %s. Find a handle with `signalcast board`", err, g.Handle)
+		return fmt.Errorf("%w: no operator has the handle %s; find a handle with `signalcast board`", err, g.Handle)
 	}
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	case a.StatusCode != http.StatusOK:
 		body, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10)) // a read error leaves the message of the service shorter
 		_ = a.Body.Close()
-		return nil, fmt.Errorf("%s: %d %q", address, a.StatusCode, bytes.TrimSpace(body))
+		return nil, fmt.Errorf("%s answered with status %d: %q", address, a.StatusCode, bytes.TrimSpace(body))
 	}
 	return downloadReader{a.Body}, nil
 }
@@ -231,7 +231,7 @@ func copyRecord(to io.Writer, from io.Reader, format string) error {
 	}
 	lines := bytes.Split(bytes.TrimRight(last.end, "\r\n"), []byte("\n"))
 	if !bytes.HasPrefix(lines[len(lines)-1], []byte(mark)) {
-		return ask.Truncated(errors.New("the record has no end"))
+		return ask.Truncated(errors.New("the record has no last line of type end"))
 	}
 	return nil
 }

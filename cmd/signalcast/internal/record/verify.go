@@ -22,7 +22,7 @@ var ErrDiffers = errors.New("the record contains wrong numbers")
 var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record has no proofs of the public log")
 
 // ErrNoRecord is the error of an input that is not a record in a supported format.
-var ErrNoRecord = errors.New("not a record: jsonl is required, and its first line must be of type record")
+var ErrNoRecord = errors.New("the input is not a record: it must be JSON Lines, and its first line must be of type record")
 
 // maxLine is the maximum length of a line in bytes. A call has at most 200 events, so its line is shorter.
 const maxLine = 16 << 20
@@ -72,7 +72,7 @@ func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
 	v.d.require(v.ended, "end", plain("nothing"), "a line of type end: the record is incomplete")
 	v.out.Calls, v.out.Events, v.out.Scoring, v.out.Differences = v.t.Total, v.t.events, v.t.scoring, v.d.n
 	if v.d.n > 0 {
-		const text = "%w: %d differences. Download it again, and report it to the administrator of the service if it still differs"
+		const text = "%w: %d differences; download it again, and report it to the administrator of the service if it still differs"
 		return v.out, fmt.Errorf(text, ErrDiffers, v.d.n)
 	}
 	return v.out, nil
@@ -140,8 +140,8 @@ func (v *verifier) begin(text []byte) error {
 	if err := json.Unmarshal(text, h); err != nil {
 		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
 	}
-	if h.Version != "2" {
-		return fmt.Errorf("%w: unknown version %q of the format", ErrNoRecord, h.Version)
+	if h.Version != formatVersion {
+		return unsupportedVersionError(h.Version)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
 	checkMembers(text, *h, &v.d)

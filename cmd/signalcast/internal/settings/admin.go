@@ -14,7 +14,7 @@ type Admin struct {
 }
 
 // ErrNoAdmin is the error of a command that requires the admin secret when no secret is set.
-var ErrNoAdmin = errors.New("no admin secret: set SIGNALCAST_ADMIN_SECRET, or name a file with --secret-file")
+var ErrNoAdmin = errors.New("no admin secret; set SIGNALCAST_ADMIN_SECRET, or name a file with --secret-file")
 
 // AdminSecret returns the admin secret from the file of --secret-file or, without that flag, from SIGNALCAST_ADMIN_SECRET. It
 // returns ErrNoAdmin if there is no secret, and the error of f.MaySend if the secret must not be sent to hub.
@@ -37,7 +37,7 @@ func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 func AdminFile(path string) (string, error) {
 	raw, err := Private(path)
 	if err != nil {
-		return "", fmt.Errorf("the file of the admin secret: %w", err)
+		return "", fmt.Errorf("read the file of the admin secret: %w", err)
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" || strings.ContainsFunc(secret, unicode.IsControl) {

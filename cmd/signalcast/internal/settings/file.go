@@ -29,7 +29,7 @@ func Path() (string, error) {
 	if !filepath.IsAbs(dir) { // the XDG Base Directory Specification requires that a relative path is ignored
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("no folder for settings: set HOME or XDG_CONFIG_HOME (%w)", err)
+			return "", fmt.Errorf("no folder for settings; set HOME or XDG_CONFIG_HOME: %w", err)
 		}
 		dir = filepath.Join(home, ".config")
 	}
@@ -51,7 +51,7 @@ func Load() (File, error) {
 	}
 	var f File
 	if json.Unmarshal(raw, &f) != nil { // the error of json may contain a key
-		return File{}, fmt.Errorf("%s is not valid: remove it and log in again", path)
+		return File{}, fmt.Errorf("%s is not a valid settings file; remove it and log in again", path)
 	}
 	return f, nil
 }
@@ -88,7 +88,8 @@ func Private(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 on it, and revoke the key if they may have read it",
+		return nil, fmt.Errorf(
+			"%s can be read by other users (mode %04o); run chmod 600 on it, and revoke the key if they may have read it",
 			path, info.Mode().Perm())
 	}
 	return io.ReadAll(io.LimitReader(f, maxSecret))

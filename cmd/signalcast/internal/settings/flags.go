@@ -56,7 +56,7 @@ func (f *Flags) APIAddress() (string, error) {
 	}
 	if stored.Hub != hub {
 		if hub != defaultHub {
-			return "", fmt.Errorf("the address of the api of %s is not known: set it with --api or SIGNALCAST_API", hub)
+			return "", fmt.Errorf("the address of the api of %s is unknown; set it with --api or SIGNALCAST_API", hub)
 		}
 		stored.API = ""
 	}
@@ -78,11 +78,11 @@ func Service(flag string, given ...string) (string, error) {
 		}
 		return strings.TrimRight(text, "/"), nil
 	}
-	return "", errors.New(flag + " is missing")
+	return "", errors.New(flag + " is missing; write it like https://hub.example")
 }
 
 // ErrNoKey is the error of a command that requires a key when no key is set or stored.
-var ErrNoKey = errors.New("no key: run `signalcast login < FILE` with a key or an identity token in the file, " +
+var ErrNoKey = errors.New("a key is required: run `signalcast login < FILE` with a key or an identity token in the file, " +
 	"or set SIGNALCAST_KEY or --key FILE")
 
 // Secret returns the key for a hub from --key, SIGNALCAST_KEY or config.json. It returns ErrNoKey if there is none, and the
@@ -98,7 +98,7 @@ func (f *Flags) Secret(hub string, in io.Reader) (string, error) {
 func (f *Flags) find(hub string, in io.Reader) (string, error) {
 	switch {
 	case IsKey(f.Key):
-		return "", errors.New("--key takes the name of a file: all users of this machine can read a key on the command line. " +
+		return "", errors.New("--key must be the name of a file, not a key: other users of this machine can read the command line. " +
 			"Revoke this key")
 	case f.Key == "-":
 		return oneKey(in, "the standard input")
@@ -116,7 +116,7 @@ func (f *Flags) find(hub string, in io.Reader) (string, error) {
 		return key, nil
 	}
 	if len(stored.Keys) > 0 {
-		return "", fmt.Errorf("the stored keys are of other hubs than %s; %w", hub, ErrNoKey)
+		return "", fmt.Errorf("no key is stored for %s; %w", hub, ErrNoKey)
 	}
 	return "", ErrNoKey
 }
@@ -126,12 +126,12 @@ func (f *Flags) find(hub string, in io.Reader) (string, error) {
 func (f *Flags) MaySend(to string) error {
 	u, err := url.Parse(to)
 	if err != nil {
-		return errors.New("the address is not a URL")
+		return errors.New("the address must be a URL such as https://hub.example")
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)
 	if u.Scheme == "https" || f.PlainHTTP || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("%s is not encrypted, so others can read the key: use https, or --plain-http if you trust the network", to)
+	return fmt.Errorf("%s is not encrypted, so others can read the key; use https, or --plain-http if you trust the network", to)
 }

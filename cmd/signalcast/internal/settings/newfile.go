@@ -17,7 +17,7 @@ type NewFile struct{ f *os.File }
 func CreateFile(path string) (*NewFile, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s exists, and a file with a secret is never overwritten: use another name", path)
+		return nil, fmt.Errorf("%s exists, and a file with a secret is never overwritten; use another name", path)
 	}
 	return &NewFile{f}, err
 }

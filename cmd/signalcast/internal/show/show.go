@@ -16,7 +16,7 @@ import (
 func JSON(to io.Writer, raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
-		return fmt.Errorf("the answer is not JSON: %w", err)
+		return fmt.Errorf("the response is not JSON: %w", err)
 	}
 	return writeEscaped(to, b.String())
 }
@@ -25,7 +25,7 @@ func JSON(to io.Writer, raw []byte) error {
 func Line(to io.Writer, raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
-		return fmt.Errorf("not valid JSON: %w", err)
+		return fmt.Errorf("the message is not valid JSON: %w", err)
 	}
 	return writeEscaped(to, b.String())
 }

@@ -49,17 +49,17 @@ func Open(path string) (*Key, error) {
 	}
 	k := &Key{}
 	if json.Unmarshal(raw, k) != nil { // the error of json may contain the seed
-		return nil, fmt.Errorf("%s contains no signing key: create one with `signalcast signer new`", path)
+		return nil, fmt.Errorf("%s contains no signing key; create one with `signalcast signer new`", path)
 	}
 	private, err := k.private()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if hex.EncodeToString(private.Public().(ed25519.PublicKey)) != k.PublicKey {
-		return nil, fmt.Errorf("%s: the public key does not belong to the seed", path)
+		return nil, fmt.Errorf("%s: the public key does not belong to the seed; create a key with `signalcast signer new`", path)
 	}
 	if k.DenpaID == "" || k.Issuer == "" {
-		return nil, fmt.Errorf("%s has no passport or no issuer: create a key with `signalcast signer new`", path)
+		return nil, fmt.Errorf("%s has no passport or no issuer; create a key with `signalcast signer new`", path)
 	}
 	return k, nil
 }

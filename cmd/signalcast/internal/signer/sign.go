@@ -13,7 +13,7 @@ import (
 )
 
 // ErrPayload is the error of a payload that is not a JSON object or that has no canonical form (RFC 8785).
-var ErrPayload = errors.New("the payload is not one JSON object with one canonical form (RFC 8785)")
+var ErrPayload = errors.New("the payload must be one JSON object with a canonical form (RFC 8785)")
 
 // signer returns a Signer of the SDK that signs with the key.
 func (k *Key) signer() (signalcast.Signer, error) {

@@ -41,7 +41,7 @@ func (l *Logout) Run(s *Streams) error {
 		}
 	}
 	if len(out.Removed) == 0 {
-		return errors.New("no key is stored for " + at)
+		return errors.New("no key is stored for " + at + "; name the hub with --hub")
 	}
 	if out.Stored, err = settings.Path(); err == nil {
 		err = stored.Save()

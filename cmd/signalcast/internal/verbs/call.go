@@ -160,7 +160,7 @@ func (c *Call) dryRun(ctx context.Context, at *session, word string) error {
 }
 
 // ErrNotConfirmed is the error of a command whose question on the terminal was not answered with y or yes.
-var ErrNotConfirmed = errors.New("not filed")
+var ErrNotConfirmed = errors.New("the call was not filed: the confirmation was not y or yes")
 
 // confirm shows on the standard error the call that would be stored, and asks whether to file it. It returns ErrNotConfirmed
 // unless the answer is yes. It writes nothing to the standard output.
@@ -246,7 +246,7 @@ func (c *Call) useMarketPrice(ctx context.Context, s *Streams) error {
 		return c.advise(err)
 	}
 	if m.YesBps == nil {
-		return errors.New("the market has no price from the last ten minutes: set one with --price")
+		return errors.New("the market has no price from the last ten minutes; set one with --price")
 	}
 	p := Price(*m.YesBps)
 	if c.Side == "NO" {

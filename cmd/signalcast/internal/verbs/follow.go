@@ -59,7 +59,7 @@ func (s *session) signIn(ctx context.Context) (string, error) {
 		}
 	}
 	if len(pairs) < 2 {
-		return "", errors.New("the answer of the hub contains no session: check --hub")
+		return "", errors.New("the response of the hub contains no session; check --hub")
 	}
 	return strings.Join(pairs, "; "), nil
 }

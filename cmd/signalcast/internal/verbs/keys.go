@@ -18,7 +18,7 @@ import (
 // from the standard input.
 type Keys struct {
 	List   keysList   `cmd:"" help:"List your keys. Reads the identity token from the standard input."`
-	Mint   keysMint   `cmd:"" help:"Mint a key into a new file of mode 0600. Reads the identity token from the standard input."`
+	Mint   keysMint   `cmd:"" help:"Create a key in a new file of mode 0600. Reads the identity token from the standard input."`
 	Revoke keysRevoke `cmd:"" help:"Revoke a key at once. Reads the identity token from the standard input."`
 }
 
@@ -28,10 +28,12 @@ type signedIn struct{ settings.Flags }
 // Provide returns a session at the hub that sends the identity token. kong passes it to Run.
 func (f *signedIn) Provide(s *Streams) (*session, error) {
 	if f.Key != "" {
-		return nil, errors.New("this command accepts no --key: it reads an identity token from the standard input")
+		return nil, errors.New("this command does not accept --key; it reads an identity token from the standard input")
 	}
 	if s.InTerminal {
-		return nil, errors.New("this command reads an identity token from the standard input: signalcast … < FILE")
+		return nil, errors.New(
+			"this command reads an identity token from the standard input; redirect a file to it, for example: " +
+				"signalcast keys list < FILE")
 	}
 	token, err := settings.OneSecret(s.In, "the standard input")
 	if err != nil {
@@ -49,7 +51,7 @@ type keysList struct{ signedIn }
 func (k *keysList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListKeys(ctx)
 	return showResponse(at, a, err, func(l *client.KeyList) error {
-		const none, head = "No keys. Mint one with `signalcast keys mint --out FILE`.", "ID,STATE,PERMISSIONS,LAST USED,CREATED,LABEL"
+		const none, head = "No keys. Create one with `signalcast keys mint --out FILE`.", "ID,STATE,PERMISSIONS,LAST USED,CREATED,LABEL"
 		var rows [][]string
 		for _, key := range l.Keys { // the type of key has no name, so Table cannot take the list
 			state := "revoked"
@@ -97,7 +99,7 @@ func (k *keysMint) Run(ctx context.Context, at *session) error {
 		return errors.Join(err, file.Remove())
 	}
 	if err := file.Store(key + "\n"); err != nil {
-		const text = "the key %s was minted but could not be stored: revoke it with `signalcast keys revoke %[1]s`"
+		const text = "the key %s was created, but storing it failed; revoke it with `signalcast keys revoke %[1]s`"
 		return errors.Join(fmt.Errorf(text, minted.ID), err)
 	}
 	return minted.show(at)

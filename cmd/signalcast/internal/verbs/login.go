@@ -14,8 +14,8 @@ import (
 // Login is the command `signalcast login`, which stores an operator key.
 type Login struct {
 	settings.Flags
-	Label      string   `help:"Name of a minted key." default:"signalcast"`
-	Permission []string `help:"Permissions of a minted key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+	Label      string   `help:"Name of a created key." default:"signalcast"`
+	Permission []string `help:"Permissions of a created key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
 // loggedIn is the JSON output of login and of keys mint. It does not contain the key.
@@ -30,7 +30,8 @@ type loggedIn struct {
 // It then stores the key in config.json.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" || s.InTerminal {
-		return errors.New("login reads the key or the identity token from its standard input: signalcast login < FILE")
+		return errors.New(
+			"login reads a key or an identity token from the standard input; redirect a file to it: signalcast login < FILE")
 	}
 	secret, err := settings.OneSecret(s.In, "the standard input")
 	if err != nil {
@@ -93,10 +94,10 @@ func mint(ctx context.Context, c *session, label string, permissions []string, d
 	minted, err := decoded[client.MintedKey](c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may, Strict: &strict}))
 	if err != nil {
 		return "", ask.AdviseUnknown(err,
-			"Check with `signalcast keys list`: a minted key cannot be shown again, so revoke it with `signalcast keys revoke ID`")
+			"Check with `signalcast keys list`: a created key cannot be shown again, so revoke it with `signalcast keys revoke ID`")
 	}
 	if !settings.IsKey(minted.Key) {
-		return "", errors.New("the answer of the hub contains no key: check --hub")
+		return "", errors.New("the response of the hub contains no key; check --hub")
 	}
 	done.ID, done.Permissions = minted.ID.String(), permissions
 	return minted.Key, nil
@@ -110,7 +111,7 @@ func storeKey(c *session, stored settings.File, at, key string, done loggedIn) e
 	stored.Hub, stored.Keys[at] = at, key
 	if err := stored.Save(); err != nil {
 		if done.ID != "" {
-			err = fmt.Errorf("the key %s was minted but could not be stored: revoke it at %s/dev: %w", done.ID, at, err)
+			err = fmt.Errorf("the key %s was created, but storing it failed; revoke it at %s/dev: %w", done.ID, at, err)
 		}
 		return err
 	}

@@ -169,7 +169,7 @@ func decoded[T any](a *http.Response, err error) (v T, _ error) {
 	return v, err
 }
 
-var errProtocol = errors.New("the answer does not match the protocol: check --hub and --api, or use --json")
+var errProtocol = errors.New("the response does not match the protocol; check --hub and --api, or use --json")
 
 var errCount = errors.New("--count must be at least 1")
 

@@ -107,7 +107,7 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 		return r.advise(ask.AsRead(err))
 	}
 	if c.Challenge == "" {
-		return errors.New("the answer of the hub contains no challenge: check --hub")
+		return errors.New("the response of the hub contains no challenge; check --hub")
 	}
 	expires := time.Now().UTC().AddDate(0, 0, r.Days).Truncate(time.Second)
 	stamp := expires.Format(time.RFC3339) // the signature covers this text, which must equal the one in the body

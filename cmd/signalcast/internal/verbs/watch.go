@@ -129,7 +129,7 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 			return err
 		}
 		if line.Kind == "error" && line.Error == "unknown_channel" && len(w.Channels) == 1 {
-			return errors.New("unknown channel: " + line.Channel + ". docs/protocol/ws.md lists the channels")
+			return errors.New("unknown channel " + line.Channel + "; docs/protocol/ws.md lists the channels")
 		}
 		if line.Kind == "event" {
 			if events++; events == w.Count {
@@ -203,7 +203,7 @@ func readPositions(path string) (map[string]int64, error) {
 	}
 	var at map[string]int64
 	if json.Unmarshal(raw, &at) != nil {
-		return nil, errors.New("--state: the file was not written by watch: remove it to start with new events")
+		return nil, errors.New("--state: the file was not written by watch; remove it to start with new events")
 	}
 	return at, nil
 }
