@@ -112,12 +112,12 @@ func (l *connection) read(ctx context.Context) (f frame, err error) {
 	_, raw, err := l.conn.Read(reading)
 	if err != nil {
 		if ctx.Err() == nil && reading.Err() != nil {
-			err = fmt.Errorf("no frame for %v: %w", l.silent, err)
+			err = fmt.Errorf("no frame received for %v: %w", l.silent, err)
 		}
 		return f, err
 	}
 	if err := json.Unmarshal(raw, &f); err != nil {
-		return f, fmt.Errorf("frame is not JSON: %w", err)
+		return f, fmt.Errorf("the received frame is not JSON: %w", err)
 	}
 	return f, nil
 }
@@ -257,7 +257,7 @@ func (l *connection) checkUnanswered() error {
 		late = late || p.repair != "" && !p.answered && l.beats-p.since > 2
 	}
 	if late {
-		return errors.New("subscribe frame not answered")
+		return errors.New("feed: the server did not answer a subscribe frame within 2 heartbeats")
 	}
 	return nil
 }

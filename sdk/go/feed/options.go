@@ -37,9 +37,9 @@ type Options struct {
 // Errors of a Client.
 var (
 	// ErrUnauthenticated reports that the key is unknown or revoked. The client does not reconnect.
-	ErrUnauthenticated = errors.New("feed: the key is unknown or revoked")
+	ErrUnauthenticated = errors.New("feed: the key is unknown or revoked; use a valid key")
 	// ErrNotRead reports that the channel is not in Options.Channels, or that the server refused it.
-	ErrNotRead = errors.New("feed: the client does not read this channel")
+	ErrNotRead = errors.New("feed: the channel is not in Options.Channels, or the server rejected it")
 	// ErrClosed reports that Close was called.
 	ErrClosed = errors.New("feed: the client is closed")
 )
@@ -101,7 +101,7 @@ func (o Options) normalize() (Options, error) {
 		return o, fmt.Errorf("feed: URL %q must be a ws, wss, http or https URL with a host", o.URL)
 	}
 	if len(o.Channels) == 0 {
-		return o, errors.New("feed: Options.Channels is empty")
+		return o, errors.New("feed: Options.Channels is empty; name at least one channel")
 	}
 	channels := make([]string, len(o.Channels))
 	for i, name := range o.Channels {

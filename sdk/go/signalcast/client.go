@@ -94,7 +94,7 @@ func New(o Options) (*Client, error) {
 func (o Options) address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("not the URL of a service; use the form https://hub.example") // no text: it may contain a secret
+		return nil, errors.New("the URL of a service must have the form https://hub.example") // no text: it may contain a secret
 	}
 	ip := net.ParseIP(u.Hostname())
 	if o.Token != nil && u.Scheme == "http" && !o.PlainHTTP && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {

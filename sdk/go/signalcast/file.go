@@ -73,7 +73,7 @@ func (s Signals) FileWith(ctx context.Context, draft client.SignalDraft, o FileO
 	if !tries.lost {
 		return Filed{}, err
 	}
-	return s.standing(ctx, err, draft.MarketID, draft.Direction, draft.PriceAtPrediction)
+	return s.storedCall(ctx, err, draft.MarketID, draft.Direction, draft.PriceAtPrediction)
 }
 
 type filedAnswer struct {
@@ -135,15 +135,15 @@ func (s Signals) standing(ctx context.Context, refused error, market string, sid
 	if err != nil {
 		return Filed{}, refused
 	}
-	stands, err := s.Get(ctx, id)
+	stored, err := s.Get(ctx, id)
 	if err != nil {
 		return Filed{}, errors.Join(refused, err)
 	}
-	if stands.MarketID != market || stands.Direction != side || stands.PriceAtPrediction != price {
+	if stored.MarketID != market || stored.Direction != side || stored.PriceAtPrediction != price {
 		return Filed{}, refused
 	}
 	return Filed{ID: id, Found: true, Numbers: Numbers{
-		PriceAtPrediction: stands.PriceAtPrediction, ScoreBasisBps: stands.ScoreBasisBps, PriceVerified: stands.PriceVerified,
-		Rated: stands.Rated, MarketYesBps: stands.MarketYesAtSignal,
+		PriceAtPrediction: stored.PriceAtPrediction, ScoreBasisBps: stored.ScoreBasisBps, PriceVerified: stored.PriceVerified,
+		Rated: stored.Rated, MarketYesBps: stored.MarketYesAtSignal,
 	}}, nil
 }

@@ -53,8 +53,8 @@ func (p Retry) pause(n int, wants time.Duration) (time.Duration, bool) {
 		usual *= 2
 	}
 	usual = min(usual, p.Longest)
-	if wants > 0 {
-		return wants + rand.N(min(usual, p.Longest-wants)+1), true
+	if retryAfter > 0 {
+		return retryAfter + rand.N(min(usual, p.Longest-retryAfter)+1), true
 	}
 	return usual/2 + rand.N(usual/2+1), true
 }

@@ -30,7 +30,7 @@ type sender struct {
 // Do implements client.HttpRequestDoer. It returns the response of the last attempt.
 func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	if !s.there {
-		return nil, fmt.Errorf("signalcast: Options.%s is empty", s.name)
+		return nil, fmt.Errorf("signalcast: Options.%s is empty; set it to the URL of the service", s.name)
 	}
 	body, err := bodyOf(r)
 	if err != nil {
@@ -75,11 +75,11 @@ func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err 
 	if n >= s.options.Retry.Tries || !rt.twice(r) || r.Context().Err() != nil || errors.Is(err, errTooLarge) || err == nil && !passing(a) {
 		return 0, false
 	}
-	var wants time.Duration
+	var retryAfter time.Duration
 	if err == nil && !rt.stream {
-		wants = refusal("", a, peek(a)).RetryAfter
+		retryAfter = refusal("", a, peek(a)).RetryAfter
 	}
-	return s.options.Retry.pause(n, wants)
+	return s.options.Retry.pause(n, retryAfter)
 }
 
 // once sends a request and, unless it is a stream, reads the whole response. A missing or incomplete response is an error.
@@ -126,7 +126,7 @@ func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	}
 	token, err := s.options.Token.Token(r.Context())
 	if err != nil {
-		return "", fmt.Errorf("signalcast: %s: the credential: %w", rt.pattern, err)
+		return "", fmt.Errorf("signalcast: %s: get the credential: %w", rt.pattern, err)
 	}
 	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return "", fmt.Errorf("signalcast: %s: the credential is empty or has characters that a header must not have", rt.pattern)
@@ -188,7 +188,7 @@ func read[T any](a *http.Response, err error) (T, error) {
 		return v, refusal(operation, a, raw)
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, fmt.Errorf("signalcast: %s: the response is not of this protocol: %w", operation, err)
+		return v, fmt.Errorf("signalcast: %s: the response does not match the protocol: %w", operation, err)
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
 		return v, &Degraded{Part: part, Operation: operation}

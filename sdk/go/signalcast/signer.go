@@ -28,7 +28,7 @@ type Signer struct{ key ed25519.PrivateKey }
 // error if the key does not have the length of an Ed25519 private key.
 func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	if len(key) != ed25519.PrivateKeySize {
-		return Signer{}, errors.New("signalcast: not an Ed25519 private key")
+		return Signer{}, errors.New("signalcast: the key must be an Ed25519 private key of 64 bytes")
 	}
 	return Signer{key}, nil
 }

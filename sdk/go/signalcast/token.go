@@ -39,19 +39,19 @@ type Token struct {
 // Refreshing returns a TokenSource that caches the token that fetch returns, until shortly before its expiry or until a service
 // rejects it. Concurrent requests share one call of fetch.
 func Refreshing(fetch func(context.Context) (Token, error)) TokenSource {
-	return &refreshing{fetch: fetch, turn: make(chan struct{}, 1)}
+	return &refreshing{fetch: fetch, fetching: make(chan struct{}, 1)}
 }
 
 // early is the time before the expiry of a token at which the client stops using it. Clocks differ, and requests take time.
 const early = 30 * time.Second
 
 type refreshing struct {
-	fetch func(context.Context) (Token, error)
-	turn  chan struct{} // lock of the fetch; a channel, so that waiting ends with a context
+	fetch    func(context.Context) (Token, error)
+	fetching chan struct{} // lock of the fetch; a channel, so that waiting ends with a context
 
-	mu   sync.Mutex
-	kept string
-	end  <-chan time.Time // nil: no expiry
+	mu     sync.Mutex
+	cached string
+	end    <-chan time.Time // nil: no expiry
 }
 
 // Token implements TokenSource.
@@ -60,11 +60,11 @@ func (s *refreshing) Token(ctx context.Context) (string, error) {
 		return t, nil
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.fetching <- struct{}{}:
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.fetching }()
 	if t, ok := s.fresh(); ok {
 		return t, nil // another goroutine fetched it
 	}
@@ -77,7 +77,7 @@ func (s *refreshing) Token(ctx context.Context) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept, s.end = t.Value, nil
+	s.cached, s.end = t.Value, nil
 	if t.Lasts > 0 {
 		s.end = time.After(t.Lasts - early)
 	}
@@ -89,17 +89,17 @@ func (s *refreshing) fresh() (string, bool) {
 	defer s.mu.Unlock()
 	select {
 	case <-s.end:
-		s.kept = ""
+		s.cached = ""
 	default:
 	}
-	return s.kept, s.kept != ""
+	return s.cached, s.cached != ""
 }
 
 // Refused implements renewer. It removes a rejected token from the cache unless a newer one has replaced it.
 func (s *refreshing) Refused(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == token {
-		s.kept = ""
+	if s.cached == token {
+		s.cached = ""
 	}
 }

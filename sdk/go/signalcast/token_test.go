@@ -115,7 +115,7 @@ func TestTokenExpires(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		source.(*refreshing).Refused("t")
-		source.(*refreshing).turn <- struct{}{}
+		source.(*refreshing).fetching <- struct{}{}
 		if _, err := source.Token(ctx); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

@@ -7,7 +7,7 @@ try {
   const { id, scoreBasisBps, warnings } = await signalcast.signals.file({ marketId, direction, priceAtPrediction: Number(bps) });
   console.log('filed:', id, 'scored at', scoreBasisBps, ...warnings);
 } catch (e) {
-  if (e instanceof AlreadyPredictedError) console.log('the first call is locked:', e.id);
+  if (e instanceof AlreadyPredictedError) console.log('a call on this market is already filed:', e.id);
   else if (e instanceof PriceMovedError) console.log('the price moved:', e.reason, e.yesPriceBps, e.noPriceBps);
   else if (e instanceof MarketClosedError) console.log('too late:', e.reason);
   else throw e;

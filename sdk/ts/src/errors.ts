@@ -128,7 +128,7 @@ export class UnansweredError extends SignalcastError {
 export class DegradedError extends SignalcastError {
   override name = 'DegradedError';
   constructor(readonly operation: string, readonly part: string, readonly value: unknown) {
-    super(`${operation}: the answer is incomplete, a part of the service is unavailable: ${part}`);
+    super(`${operation}: the response is incomplete because a part of the service is unavailable: ${part}`);
   }
 }
 

@@ -215,7 +215,7 @@ export class FeedClient implements AsyncIterable<Message> {
 
   constructor(private readonly options: Options) {
     this.url = websocketURL(options.url);
-    if (!Array.isArray(options.channels) || options.channels.length === 0) throw new TypeError('the option channels is empty');
+    if (!Array.isArray(options.channels) || options.channels.length === 0) throw new TypeError('the option channels is empty; name at least one channel');
     const Socket = options.WebSocket ?? globalThis.WebSocket;
     if (typeof Socket !== 'function') throw new TypeError('there is no global WebSocket; set the option WebSocket');
     this.Socket = Socket;
@@ -270,7 +270,7 @@ export class FeedClient implements AsyncIterable<Message> {
   /** Requests the snapshot of a channel again, for example after an error that named the channel. Its events continue, each once. While the client is disconnected nothing is sent, because every connection starts with the snapshots. It sends two frames, which count against the limit of the server. Throws for a channel that the client does not read. */
   refresh(channel: string): void {
     const name = normalize(channel);
-    if (!this.positions.has(name)) throw new TypeError(`the client does not read the channel ${JSON.stringify(channel)}`);
+    if (!this.positions.has(name)) throw new TypeError(`the option channels does not contain the channel ${JSON.stringify(channel)}`);
     if (!this.open.has(name)) return; // the subscription is pending
     this.send({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
     this.subscribe([name]);
@@ -379,7 +379,7 @@ export class FeedClient implements AsyncIterable<Message> {
     this.closeSocket();
     if (this.ended) return;
     if (code === 4001) {
-      this.finish(new FeedError('unauthenticated', 'the key is unknown or revoked'));
+      this.finish(new FeedError('unauthenticated', 'the key is unknown or revoked; use a valid key'));
       return;
     }
     let wait = 0;

@@ -65,7 +65,7 @@ export class Sender {
     try {
       value = body === '' ? undefined : JSON.parse(body);
     } catch (cause) {
-      throw new SignalcastError(`${prepared.operation}: the answer is not JSON`, { cause });
+      throw new SignalcastError(`${prepared.operation}: the response is not JSON`, { cause });
     }
     const part = headers.get('x-degraded');
     if (part) throw new DegradedError(prepared.operation, part, value);
@@ -93,7 +93,7 @@ export class Sender {
     const route = Object.hasOwn(routes, operation) ? routes[operation] : undefined;
     if (!route) throw new TypeError(`${operation} is not an operation of the OpenAPI document`);
     const at = this.options.at[route[0]];
-    if (!at) throw new TypeError(`the option ${route[0]} is missing`);
+    if (!at) throw new TypeError(`the option ${route[0]} is missing; set it to the URL of the service`);
     const headers: Record<string, string> = { accept: 'application/json', ...ask.headers };
     if (this.options.userAgent) headers['user-agent'] = this.options.userAgent;
     if (ask.idempotencyKey !== undefined) headers['idempotency-key'] = ask.idempotencyKey;
@@ -198,7 +198,7 @@ async function readBody(answer: Response): Promise<string> {
     size += value.byteLength;
     if (size > maxAnswer) {
       await reader.cancel();
-      throw new TooLarge(`the answer has more than ${maxAnswer} bytes`);
+      throw new TooLarge(`the response has more than ${maxAnswer} bytes`);
     }
     text += decoder.decode(value, { stream: true });
   }

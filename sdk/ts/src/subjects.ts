@@ -160,7 +160,7 @@ async function* lines(answer: Response): AsyncGenerator<string, void, undefined>
       if (done) break;
       const whole = (rest + value).split('\n');
       rest = whole.pop() ?? '';
-      if (rest.length > maxLine) throw new SignalcastError(`a line of the answer has more than ${maxLine} characters`);
+      if (rest.length > maxLine) throw new SignalcastError(`a line of the response has more than ${maxLine} characters`);
       for (const line of whole) if (line !== '') yield line;
     }
     if (rest !== '') yield rest;
@@ -219,7 +219,7 @@ export class Live extends Subject {
   /** Opens a client of the live feed at the api URL of this client. The channel `me` requires `key`. */
   feed(options: Omit<FeedOptions, 'url'>): FeedClient {
     const at = this.sender.options.at.api;
-    if (!at) throw new TypeError('the option api is missing');
+    if (!at) throw new TypeError('the option api is missing; set it to the URL of the api');
     return open({ ...options, url: `${at}/ws` });
   }
 }

@@ -72,7 +72,7 @@ func TestExamples(t *testing.T) {
 				t.Fatal(line, err)
 			}
 			run(`filed: `+uuid+` scored at 6850.*\n`, "file", market, "NO", "6850")
-			run(`the first call is locked: `+uuid+`\n`, "file", market, "YES", "100")
+			run(`a call on this market is already filed: `+uuid+`\n`, "file", market, "YES", "100")
 			rest, err := io.ReadAll(seen)
 			if err != nil || !strings.Contains(string(rest), "signal.created") || watch.Wait() != nil {
 				t.Errorf("example watch: %v\n%s", err, rest)

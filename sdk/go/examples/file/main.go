@@ -32,7 +32,7 @@ func main() {
 	refused := (*signalcast.Error)(nil)
 	switch {
 	case errors.Is(err, signalcast.ErrAlreadyPredicted) && errors.As(err, &refused):
-		fmt.Println("the first call is locked:", refused.ID())
+		fmt.Println("a call on this market is already filed:", refused.ID())
 	case errors.Is(err, signalcast.ErrPriceMoved) && errors.As(err, &refused):
 		fmt.Println("the price moved:", refused.Message)
 	case errors.Is(err, signalcast.ErrMarketClosed):

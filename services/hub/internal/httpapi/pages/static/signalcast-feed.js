@@ -106,7 +106,7 @@ export class FeedClient {
         this.options = options;
         this.url = websocketURL(options.url);
         if (!Array.isArray(options.channels) || options.channels.length === 0)
-            throw new TypeError('the option channels is empty');
+            throw new TypeError('the option channels is empty; name at least one channel');
         const Socket = options.WebSocket ?? globalThis.WebSocket;
         if (typeof Socket !== 'function')
             throw new TypeError('there is no global WebSocket; set the option WebSocket');
@@ -163,7 +163,7 @@ export class FeedClient {
     refresh(channel) {
         const name = normalize(channel);
         if (!this.positions.has(name))
-            throw new TypeError(`the client does not read the channel ${JSON.stringify(channel)}`);
+            throw new TypeError(`the option channels does not contain the channel ${JSON.stringify(channel)}`);
         if (!this.open.has(name))
             return; // the subscription is pending
         this.send({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
@@ -274,7 +274,7 @@ export class FeedClient {
         if (this.ended)
             return;
         if (code === 4001) {
-            this.finish(new FeedError('unauthenticated', 'the key is unknown or revoked'));
+            this.finish(new FeedError('unauthenticated', 'the key is unknown or revoked; use a valid key'));
             return;
         }
         let wait = 0;
