@@ -60,7 +60,7 @@ func (a *App) loadRundown(ctx context.Context) error {
 		err := a.planner.Load(ctx)
 		switch {
 		case err != nil && !failing:
-			a.log.WarnContext(ctx, "rundown load failed, serving the last copy", "error", err)
+			a.log.WarnContext(ctx, "rundown load failed", "serving", "last copy", "error", err)
 		case err == nil && failing:
 			a.log.InfoContext(ctx, "rundown load recovered")
 		}

@@ -28,15 +28,15 @@ var (
 		With("field", "lane")
 	ErrStartsAt = apperr.New(apperr.Invalid, "invalid_starts_at", "startsAt must be at most seven days ahead").
 			With("field", "startsAt")
-	ErrSlots = apperr.New(apperr.Invalid, "invalid_slots", "slots must be a whole number from 1 to 6").
+	ErrSlots = apperr.New(apperr.Invalid, "invalid_slots", "slots must be an integer from 1 to 6").
 			With("field", "slots")
-	ErrReason = apperr.New(apperr.Invalid, "invalid_reason", "reason must be at most 180 characters long").
+	ErrReason = apperr.New(apperr.Invalid, "invalid_reason", "reason must be at most 180 characters on one line").
 			With("field", "reason")
 	ErrNotAirable = apperr.New(apperr.Conflict, "market_not_airable",
-		"the market may not air in these slots; it must be open, have a price, and end later")
+		"the market cannot air in these slots; it must be open, have a price, and end over 10 minutes after each slot starts")
 	ErrSlotTaken = apperr.New(apperr.Conflict, "slot_taken",
 		"another entry already has one of these slots; choose other slots or cancel that entry")
-	ErrNoPreempt = apperr.New(apperr.NotFound, "not_found", "no entry has this id")
+	ErrNoPreempt = apperr.New(apperr.NotFound, "not_found", "no programme entry has this id")
 )
 
 // Preempt is an entry that a director has added. It replaces the planned markets of consecutive slots of one lane of the default

@@ -73,26 +73,26 @@ func readObject(text string) (map[string]json.RawMessage, error) {
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return nil, ErrSpec.WithText("spec is not JSON").Wrap(err)
+			return nil, ErrSpec.WithText("spec must be valid JSON").Wrap(err)
 		}
 		name, ok := t.(string)
 		if !ok {
-			return nil, ErrSpec.WithText("spec is not JSON")
+			return nil, ErrSpec.WithText("spec must be valid JSON")
 		}
 		if _, twice := members[name]; twice {
-			return nil, ErrSpec.WithText("spec has a duplicate member").With("field", name)
+			return nil, ErrSpec.WithText("spec has a duplicate member; each name may occur once").With("field", name)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, ErrSpec.WithText("spec is not JSON").Wrap(err)
+			return nil, ErrSpec.WithText("spec must be valid JSON").Wrap(err)
 		}
 		members[name] = raw
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, ErrSpec.WithText("spec is not JSON").Wrap(err)
+		return nil, ErrSpec.WithText("spec must be valid JSON").Wrap(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, ErrSpec.WithText("spec is not JSON")
+		return nil, ErrSpec.WithText("spec must be valid JSON")
 	}
 	return members, nil
 }
@@ -117,7 +117,7 @@ func (s *Spec) read(name string, raw json.RawMessage) error {
 			return err
 		}
 		if b.value != math.Trunc(b.value) {
-			return ErrSpec.WithText("topPerCategory must be a whole number").With("field", name)
+			return ErrSpec.WithText("topPerCategory must be an integer").With("field", name)
 		}
 		s.top = int(b.value)
 	}
@@ -132,7 +132,7 @@ func (s *Spec) readCategories(raw json.RawMessage) error {
 	for _, item := range list {
 		var name string
 		if item[0] != '"' || json.Unmarshal(item, &name) != nil {
-			return ErrSpec.WithText("categories must be a list of texts").With("field", "categories")
+			return ErrSpec.WithText("categories must be a list of strings").With("field", "categories")
 		}
 		for _, l := range ParseLanes(name) {
 			s.categories = s.categories.with(l)

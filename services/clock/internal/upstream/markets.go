@@ -58,7 +58,7 @@ func (m *Markets) Run(ctx context.Context, refreshed func()) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			m.log.WarnContext(ctx, "market refresh failed, serving the last copy", "error", err)
+			m.log.WarnContext(ctx, "market refresh failed", "serving", "last copy", "error", err)
 		case err == nil && failing:
 			m.log.InfoContext(ctx, "market refresh recovered")
 		}
