@@ -16,7 +16,7 @@ import (
 // Errors of the read methods of Service.
 var (
 	// ErrUnavailable means that the open markets have not been read yet, or that the newest reading is too old.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the open markets could not be read yet; retry later")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the open markets are not loaded yet; retry later")
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such open market")
 )
 

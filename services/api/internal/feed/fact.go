@@ -51,7 +51,8 @@ const maxData = 16 << 10
 const maxLong = 256 << 10
 
 // ErrFact is returned for an invalid event, copy or viewer report of another service.
-var ErrFact = apperr.New(apperr.Invalid, "invalid_request", "not an event of the feed")
+var ErrFact = apperr.New(apperr.Invalid, "invalid_request",
+	"the event must have a type that this service may publish, and all members of that type")
 
 // senders contains the types of numbered events that other services may publish. The ledger creates the events of all other
 // types.

@@ -73,7 +73,7 @@ func textOf(s *string) string {
 	return *s
 }
 
-var errNoSuch = apperr.New(apperr.NotFound, "not_found", "no such id")
+var errNoSuch = apperr.New(apperr.NotFound, "not_found", "no object has this id; an id is a UUID")
 
 // uuids returns the error not_found unless each id is a UUID in the form of 36 characters.
 func uuids(ids ...string) error {

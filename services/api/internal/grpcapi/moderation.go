@@ -19,7 +19,7 @@ type Moderation struct {
 	Now   func() time.Time
 }
 
-var errManyThings = apperr.New(apperr.Invalid, "invalid_request", "at most 500 things in one request")
+var errManyThings = apperr.New(apperr.Invalid, "invalid_request", "a request must have at most 500 objects")
 
 // Decide stores the decision of an administrator to hide or show a text, and applies it. Errors: not_found, db_unavailable.
 func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {

@@ -26,7 +26,7 @@ type Operators struct {
 // maxKeyIDs is the maximum number of key ids in one ListRevokedKeys request.
 const maxKeyIDs = 1000
 
-var errManyKeys = apperr.New(apperr.Invalid, "invalid_request", "at most 1,000 keys in one request")
+var errManyKeys = apperr.New(apperr.Invalid, "invalid_request", "a request must have at most 1,000 key ids")
 
 // SignIn returns the operator of a verified identity, and creates the operator at the first sign-in. Errors: unauthenticated
 // without an issuer or subject, db_unavailable.

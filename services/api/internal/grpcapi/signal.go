@@ -23,8 +23,6 @@ type Signals struct {
 // ErrorEncoder encodes the error of one of several calls for the response. grpcx.Server.EncodeError implements it.
 type ErrorEncoder func(ctx context.Context, method, requestID string, err error) []byte
 
-var errMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId must be a market id").With("field", "marketId")
-
 // File files one call. Errors: invalid_market_id, not_found for an id that is not a UUID, and those of signal.Service.File.
 func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	draft, err := draftOf(r.GetDraft())
@@ -38,7 +36,7 @@ func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.
 // maxCalls is the maximum number of calls in one FileMany request.
 const maxCalls = 128
 
-var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "at most 128 calls in one message")
+var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "a request must have at most 128 calls")
 
 // FileMany files several calls together. The response contains a result or an error for each call, in the order of the
 // request. Error: invalid_body for more than maxCalls calls.
@@ -162,7 +160,7 @@ func callerOf(c *operatorv1.Caller) signal.Caller {
 func draftOf(d *signalv1.Draft) (signal.Draft, error) {
 	id, err := protocol.ParseMarketID(d.GetMarketId())
 	if err != nil {
-		return signal.Draft{}, errMarketID
+		return signal.Draft{}, protocol.ErrMarketID
 	}
 	if err := uuids(d.GetId()); err != nil {
 		return signal.Draft{}, err

@@ -55,7 +55,7 @@ func TestDeferredSnapshot(t *testing.T) {
 	c.send(`{"op":"subscribe","id":"s","channels":["live","market:1"]}`)
 	c.want(frame{"op": "ack", "id": "s", "channels": []any{"live", "market:1"}},
 		frame{
-			"op": "error", "id": "s", "error": "db_unavailable", "message": "The database cannot be reached, try again shortly.", "channel": "live",
+			"op": "error", "id": "s", "error": "db_unavailable", "message": "the database is unavailable; retry in 1 s", "channel": "live",
 		},
 		frame{"op": "snapshot", "channel": "market:1", "seq": 0.0, "data": marketState()})
 	b.fact("market.status", "1", 1)

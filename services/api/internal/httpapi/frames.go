@@ -109,7 +109,8 @@ var (
 	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel requires an operator key")
 	errAnother = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel belonged to the previous key and has ended; subscribe again for the new key")
 	errFuture  = apperr.New(apperr.Invalid, "future_cursor", "since is greater than the newest event number; only new events follow")
-	errFull    = apperr.New(apperr.Conflict, "limit_reached", "too many subscriptions on this connection; unsubscribe from a channel first")
+	errFull    = apperr.New(apperr.Conflict, "limit_reached",
+		"limit of 50 subscriptions of a connection reached; unsubscribe from a channel first")
 )
 
 // encode returns the JSON of a frame. It panics on an error, which the types of this file cannot cause.

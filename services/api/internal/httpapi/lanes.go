@@ -53,7 +53,7 @@ func (s *Server) categorise(c echo.Context, _ holder) error {
 		if id := o.OptString("marketId", maxMarketID); id != nil {
 			parsed, err := protocol.ParseMarketID(*id)
 			if err != nil {
-				o.Invalid("marketId", "must be a market id")
+				o.Invalid("marketId", protocol.MarketIDForm)
 			}
 			it.MarketID = string(parsed)
 		}

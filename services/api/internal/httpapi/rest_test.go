@@ -268,7 +268,7 @@ func TestRetiredAndHealth(t *testing.T) {
 	for _, path := range []string{"/api/v1/channels", "/api/v1/channels/abc", "/api/v1/channels/a/b?x=1"} {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			a := b.do(method, path, "", "Authorization", "Bearer whatever")
-			if a.status != 410 || a.body["error"] != "gone" || a.body["successor"] != "/api/v1/stations" || a.body["message"] != "channels were replaced by stations" {
+			if a.status != 410 || a.body["error"] != "gone" || a.body["successor"] != "/api/v1/stations" || a.body["message"] != "channels were replaced by stations; use /api/v1/stations" {
 				t.Errorf("%s %s: %d %s", method, path, a.status, a.raw)
 			}
 			if open := a.header.Get("Access-Control-Allow-Origin") == "*"; open != (method == "GET") {

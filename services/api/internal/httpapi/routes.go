@@ -79,7 +79,8 @@ func (s *Server) routes() []httpx.Route {
 }
 
 // errGone is the error of every retired route.
-var errGone = apperr.New(apperr.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
+var errGone = apperr.New(apperr.Gone, "gone",
+	"channels were replaced by stations; use /api/v1/stations").With("successor", "/api/v1/stations")
 
 // retired returns the routes of an earlier version of the protocol. They return 410 (Gone) for every method and credential.
 func retired() []httpx.Route {

@@ -128,7 +128,7 @@ func TestBadFrames(t *testing.T) {
 	}
 	c.send(`{"op":"subscribe","id":"s","channels":["signals","resolutions","signals:lane:TECH","signals:lane:MUSIC","signals"]}`)
 	c.want(
-		frame{"op": "error", "id": "s", "error": "limit_reached", "message": "too many subscriptions on this connection; unsubscribe from a channel first", "channel": "signals:lane:MUSIC"},
+		frame{"op": "error", "id": "s", "error": "limit_reached", "message": "limit of 50 subscriptions of a connection reached; unsubscribe from a channel first", "channel": "signals:lane:MUSIC"},
 		frame{"op": "ack", "id": "s", "channels": []any{"signals", "resolutions", "signals:lane:TECH", "signals"}},
 	)
 	c.send(`{"op":"unsubscribe","channels":["resolutions"]}`)

@@ -22,7 +22,8 @@ const (
 
 var (
 	errNoChannels = apperr.New(apperr.Invalid, "missing_channels", "channels is required: channel names separated by commas")
-	errLastEvent  = apperr.New(apperr.Invalid, "invalid_since", "the last event id does not belong to a stream of these channels").With("field", "since")
+	errLastEvent  = apperr.New(apperr.Invalid, "invalid_since",
+		"Last-Event-ID must be an event id of a stream of these channels; leave it out to start with new events").With("field", "since")
 )
 
 // stream handles GET /api/v1/feed/stream: the feed as server-sent events, with the frames and guarantees of the websocket. The

@@ -170,7 +170,7 @@ func checkHandshake(c echo.Context) error {
 	}
 	keys := h.Values("Sec-WebSocket-Key")
 	if len(keys) != 1 {
-		return errHandshake.WithText("there must be exactly one Sec-WebSocket-Key")
+		return errHandshake.WithText("the request must have exactly one header Sec-WebSocket-Key")
 	}
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != 16 {
 		return errHandshake.WithText("Sec-WebSocket-Key must be 16 bytes of base64")

@@ -21,7 +21,7 @@ const (
 	deliveriesMax     = 200
 )
 
-var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key does not have the required permission")
+var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key lacks the required permission; use a key that has it")
 
 // registerWebhook handles POST /api/v1/webhooks: it creates a webhook and returns it with its secret. Only this response and
 // the response of renewWebhook contain a secret.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 )
@@ -57,9 +56,6 @@ const venueConfidence = 95
 var Categories = []string{
 	"sports", "music", "film", "tv", "fashion", "culture", "crypto", "politics", "news", "science", "tech", "economy", "other",
 }
-
-// ErrInvalid rejects a request with an unknown lane or category.
-var ErrInvalid = apperr.New(apperr.Invalid, "invalid_request", "not a known value")
 
 // Service classifies markets and questions, and stores the decisions of administrators.
 type Service struct {

@@ -38,7 +38,7 @@ const (
 )
 
 // errLimit is returned if the operator or the whole process has reached its limit of reads of a venue.
-var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many reads of the market's venue; retry in 1 s").
+var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many requests to the market's venue; retry in 1 s").
 	With("retryAfterMs", 1000)
 
 // Connected reports whether the venue of a market is connected to this service.

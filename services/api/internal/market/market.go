@@ -12,7 +12,7 @@ import (
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 	// ErrUnavailable means that the venue cannot be reached and the market is not stored.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue is unavailable; retry later")
 )
 
 const (

@@ -46,7 +46,8 @@ type Draft struct {
 const MaxDaily = 5
 
 // ErrTier rejects a native market if the tier of its creator is neither independent nor house.
-var ErrTier = apperr.New(apperr.Forbidden, "forbidden", "only independent and house human operators may create markets")
+var ErrTier = apperr.New(apperr.Forbidden, "forbidden",
+	"only human operators of the tiers independent and house may create markets")
 
 // Native is a native market and the outcome that its creator proposed. Proposal is nil if there is none.
 type Native struct {
@@ -107,9 +108,9 @@ func invalid(field, message string) error {
 func (d *Draft) validate(now time.Time) error {
 	switch {
 	case !protocol.IsLine(d.Question, MinQuestion, MaxQuestion):
-		return invalid("question", fmt.Sprintf("question must be %d to %d characters", MinQuestion, MaxQuestion))
+		return invalid("question", fmt.Sprintf("question must be %d to %d characters on one line", MinQuestion, MaxQuestion))
 	case utf8.RuneCountInString(d.Description) > MaxDescription || !protocol.IsText(d.Description, true):
-		return invalid("description", fmt.Sprintf("description must have at most %d characters", MaxDescription))
+		return invalid("description", fmt.Sprintf("description must have at most %d characters, and no control characters except line feeds", MaxDescription))
 	case d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)):
 		return invalid("cutoffAt", "cutoffAt must be 5 minutes to 2 years ahead")
 	case d.ResolvesBy != nil && d.ResolvesBy.Before(d.CutoffAt):
@@ -124,7 +125,7 @@ func (d *Draft) validate(now time.Time) error {
 		return invalid("createdBy", "createdBy must be 1 to 64 printable characters")
 	}
 	if _, ok := protocol.ParseLane(string(d.Lane)); !ok {
-		return invalid("lane", "unknown lane")
+		return invalid("lane", "lane must be one of: "+protocol.LaneNames(protocol.Lanes[:]))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ var ErrBusy = errors.New("the limit of requests to the venue is reached")
 
 // Busy returns a venue_unavailable error that wraps ErrBusy and asks the client to retry in 1 s.
 func Busy() error {
-	return ErrUnavailable.WithText("too many reads of markets at their venue; retry in 1 s").With("retryAfterMs", 1000).Wrap(ErrBusy)
+	return ErrUnavailable.WithText("too many requests to the market's venue; retry in 1 s").With("retryAfterMs", 1000).Wrap(ErrBusy)
 }
 
 type requestKey struct{}

@@ -81,7 +81,7 @@ func (f *Follower) start(ctx context.Context) bool {
 	f.forgetModerated(ctx)
 	begin, err := f.begin(ctx)
 	if err != nil {
-		f.log.WarnContext(ctx, "reading the feed failed", "error", err)
+		f.log.WarnContext(ctx, "feed start failed", "error", err)
 		return false
 	}
 	if f.broker.Head() == 0 {
@@ -174,7 +174,7 @@ func (f *Follower) poll(ctx context.Context) bool {
 		n, err := f.page(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				f.log.WarnContext(ctx, "the feed cannot be read", "error", err)
+				f.log.WarnContext(ctx, "feed poll failed", "error", err)
 			}
 			return false
 		}

@@ -123,7 +123,7 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 			return err
 		}
 		if !own {
-			t.Slog.WarnContext(ctx, "stream belongs to another feed; deleted", "stream", last.Seq, "feed", head)
+			t.Slog.WarnContext(ctx, "stream of another feed found", "stream", last.Seq, "feed", head)
 			if err := t.Redis.Del(ctx, streamKey).Err(); err != nil {
 				t.redisFailed(ctx, err)
 				return nil

@@ -11,10 +11,12 @@ import (
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 	ErrResolved = apperr.New(apperr.Conflict, "already_resolved", "the market is already resolved")
-	ErrDisputed = apperr.New(apperr.Conflict, "market_disputed", "the market is disputed")
-	ErrNative   = apperr.New(apperr.Invalid, "invalid_market_id", "only a native market can be finalized").With("field", "marketId")
-	ErrVerdict  = apperr.New(apperr.Invalid, "invalid_verdict", "verdict must be YES, NO or INVALID").With("field", "verdict")
-	ErrDecided  = apperr.New(apperr.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
+	ErrDisputed = apperr.New(apperr.Conflict, "market_disputed",
+		"the market is disputed; an administrator must clear the dispute first")
+	ErrNative = apperr.New(apperr.Invalid, "invalid_market_id",
+		"only a native market (prefix native-) can be finalized").With("field", "marketId")
+	ErrVerdict = apperr.New(apperr.Invalid, "invalid_verdict", "verdict must be YES, NO or INVALID").With("field", "verdict")
+	ErrDecided = apperr.New(apperr.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
 )
 
 // Claim is an outcome of a market that a resolver submits.

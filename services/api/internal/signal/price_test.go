@@ -95,8 +95,8 @@ func TestPriceMovedMessage(t *testing.T) {
 		text   string
 		no     any
 	}{
-		VerdictMoved:      {prices, "NO costs 7100 bps, you stated 7000 and accept 99 more; state the current price or raise maxSlippageBps", 7100},
-		VerdictUnverified: {Prices{Stated: 7000}, "no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified", nil},
+		VerdictMoved:      {prices, "NO costs 7100 bps, but you stated 7000 bps and accept at most 99 bps more; state the current price or raise maxSlippageBps", 7100},
+		VerdictUnverified: {Prices{Stated: 7000}, "the market has no fresh quote, so maxSlippageBps cannot be checked; retry later, or set allowUnverified", nil},
 	} {
 		_, err := Filing{Verdict: verdict, Prices: want.prices}.answer(draft)
 		f := apperr.Of(err)

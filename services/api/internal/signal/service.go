@@ -203,10 +203,13 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 	case VerdictProvisional:
 		return Filed{}, ErrProvisional.With("marketId", string(draft.MarketID))
 	case VerdictMoved:
-		return Filed{}, f.withPrices(ErrMoved.WithText("%s costs %d bps, you stated %d and accept %d more; state the current price or raise maxSlippageBps",
+		return Filed{}, f.withPrices(ErrMoved.WithText(
+			"%s costs %d bps, but you stated %d bps and accept at most %d bps more; state the current price or raise maxSlippageBps",
 			draft.Side, *f.Prices.of(draft.Side), f.Prices.Stated, *draft.MaxSlippage), draft)
 	case VerdictUnverified:
-		return Filed{}, f.withPrices(ErrMoved.WithText("no fresh quote of this market to check maxSlippageBps against; try again later, or set allowUnverified to file without points"), draft)
+		return Filed{}, f.withPrices(ErrMoved.WithText(
+			"the market has no fresh quote, so maxSlippageBps cannot be checked; retry later, or set allowUnverified "+
+				"to file without points"), draft)
 	}
 	return Filed{}, errors.New("unknown verdict of the filing statement: " + string(f.Verdict))
 }

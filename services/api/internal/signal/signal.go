@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -14,14 +15,18 @@ var (
 	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: it is closed or resolved").With("reason", "settled")
 	ErrProvisional     = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: its outcome is being decided").With("reason", "provisional")
 	ErrPredicted       = apperr.New(apperr.Conflict, "already_predicted", "you already have a call on this market; the first call is final")
-	ErrKeyReused       = apperr.New(apperr.Conflict, "idempotency_key_reused", "this Idempotency-Key was used with another body")
-	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such signal")
-	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "only the owner of a call may do this")
-	ErrEventLimit      = apperr.New(apperr.Conflict, "event_limit_reached", "limit of 200 events per call reached")
-	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_body", "a member of the call is out of bounds")
-	ErrMoved           = apperr.New(apperr.Conflict, "price_moved", "the market's price is worse than yours by more than maxSlippageBps")
-	ErrRefused         = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the call could not be stored; retry in 1 s").With("retryAfterMs", 1000)
-	ErrBusy            = apperr.New(apperr.Unavailable, "db_unavailable", "the service is overloaded; retry in 1 s").With("retryAfterMs", 1000)
+	ErrKeyReused       = apperr.New(apperr.Conflict, "idempotency_key_reused",
+		"this Idempotency-Key was used with another body; use a new key")
+	ErrNotFound   = apperr.New(apperr.NotFound, "not_found", "no such call")
+	ErrForbidden  = apperr.New(apperr.Forbidden, "forbidden", "only the operator who filed the call may do this")
+	ErrEventLimit = apperr.New(apperr.Conflict, "event_limit_reached", "limit of 200 events of a call reached; no more can be added")
+	ErrInvalid    = apperr.New(apperr.Invalid, "invalid_body", "the call has a member with an invalid value")
+	ErrMoved      = apperr.New(apperr.Conflict, "price_moved",
+		"the side costs more than your price plus maxSlippageBps; state the current price")
+	ErrRefused = apperr.New(apperr.Unavailable, "signal_service_unavailable",
+		"storing the call failed; retry in 1 s").With("retryAfterMs", 1000)
+	ErrBusy    = apperr.New(apperr.Unavailable, "db_unavailable",
+		"the service is overloaded; retry in 1 s").With("retryAfterMs", 1000)
 )
 
 // MaxEvents is the maximum number of events of one call.
@@ -61,22 +66,22 @@ type Draft struct {
 func (d *Draft) validate() error {
 	switch {
 	case d.Side != protocol.Yes && d.Side != protocol.No:
-		return ErrInvalid.With("field", "direction")
+		return invalid("direction", "must be YES or NO")
 	case !d.Price.Valid():
-		return ErrInvalid.With("field", "priceAtPrediction")
+		return invalid("priceAtPrediction", mustBeBps)
 	case d.CrowdYes != nil && !d.CrowdYes.Valid():
-		return ErrInvalid.With("field", "crowdYesAtSignal")
+		return invalid("crowdYesAtSignal", mustBeBps)
 	case d.CrowdLean != nil && !d.CrowdLean.Valid():
-		return ErrInvalid.With("field", "crowdLeanBps")
+		return invalid("crowdLeanBps", mustBeBps)
 	case d.Confidence != nil && (*d.Confidence < protocol.MinConfidence || *d.Confidence > protocol.MaxConfidence):
-		return ErrInvalid.With("field", "confidence")
+		return invalid("confidence", "must be an integer from 1 to 100")
 	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
-		return ErrInvalid.With("field", "maxSlippageBps")
+		return invalid("maxSlippageBps", mustBeBps)
 	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > protocol.MaxTimeToResolution):
-		return ErrInvalid.With("field", "timeToResolution")
+		return invalid("timeToResolution", "must be an integer from 0 to 315360000 (seconds)")
 	case d.IdempotencyKey != nil &&
 		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > protocol.MaxIdempotencyKey || len(d.BodyHash) != 32):
-		return ErrInvalid.With("field", "idempotencyKey")
+		return invalid("idempotencyKey", "must have 1 to 128 characters, and the hash of the body must be sent with it")
 	}
 	for _, t := range []struct {
 		field string
@@ -90,10 +95,17 @@ func (d *Draft) validate() error {
 		{"source", &d.Source, 32, false},
 	} {
 		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !protocol.IsText(*t.text, t.lines)) {
-			return ErrInvalid.With("field", t.field)
+			return invalid(t.field, "must have at most "+strconv.Itoa(t.limit)+" characters and no control characters")
 		}
 	}
 	return nil
+}
+
+const mustBeBps = "must be an integer from 0 to 10000 (bps)"
+
+// invalid returns ErrInvalid for a member of a call. text states the valid values of the member.
+func invalid(field, text string) error {
+	return ErrInvalid.WithText("%s %s", field, text).With("field", field)
 }
 
 // VenueState is the state of the request to a market's venue. The filing statement requires this request for a market without

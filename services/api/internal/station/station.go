@@ -26,12 +26,15 @@ const Hub = "hub"
 
 // Errors of station routes. Clients receive the codes and texts.
 var (
-	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such station")
-	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "this station id is taken")
-	ErrOrigin      = apperr.New(apperr.Conflict, "station_exists", "another active station has this URL").With("field", "url")
-	ErrHubURL      = apperr.New(apperr.Conflict, "station_exists", "this URL belongs to the hub").With("field", "url")
-	ErrLimit       = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 stations reached; delete one first").With("limit", MaxOwned)
-	ErrIDs         = apperr.New(apperr.Conflict, "limit_reached", "limit of 30 station ids reached; deleted stations count").With("limit", MaxIDs)
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such station")
+	ErrExists   = apperr.New(apperr.Conflict, "station_exists", "this station id is in use; choose another")
+	ErrOrigin   = apperr.New(apperr.Conflict, "station_exists",
+		"another active station has this URL; use a different one").With("field", "url")
+	ErrHubURL = apperr.New(apperr.Conflict, "station_exists",
+		"this is the URL of the hub; use the URL of the station").With("field", "url")
+	ErrLimit = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 stations reached; delete one first").With("limit", MaxOwned)
+	ErrIDs   = apperr.New(apperr.Conflict, "limit_reached",
+		"limit of 30 station ids of an operator reached; deleted stations also count").With("limit", MaxIDs)
 	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station belongs to another operator")
 	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator must approve the station first")
 	ErrStatus      = invalid("status", "status must be active or paused")
@@ -148,9 +151,9 @@ func (s *Station) check(allowed func(url string) bool) error {
 	case s.OperatorsURL != "" && !allowed(s.OperatorsURL):
 		return invalid("operatorsUrl", "operatorsUrl must be an https address of a public host")
 	case len(s.Lanes) > len(protocol.Lanes) || hasDuplicates(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l protocol.Lane) bool { _, ok := protocol.ParseLane(string(l)); return !ok }):
-		return invalid("lanes", "lanes must be different names of lanes")
+		return invalid("lanes", "lanes must be known lanes, each at most once")
 	case len(s.Providers) > len(protocol.Providers) || hasDuplicates(s.Providers) || slices.ContainsFunc(s.Providers, func(p protocol.Provider) bool { _, ok := protocol.ParseProvider(string(p)); return !ok }):
-		return invalid("providers", "providers must be different names of providers")
+		return invalid("providers", "providers must be polymarket, kalshi, limitless, manifold or manual, each at most once")
 	}
 	return nil
 }

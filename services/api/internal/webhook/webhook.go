@@ -24,16 +24,22 @@ const (
 
 // Errors of webhook routes. Clients receive the codes and texts.
 var (
-	ErrNotFound  = apperr.New(apperr.NotFound, "not_found", "no such webhook")
-	ErrLimit     = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
-	ErrURL       = apperr.New(apperr.Invalid, "invalid_url", "url must be an https address of a public host, without a user or a fragment").With("field", "url")
-	ErrChannels  = apperr.New(apperr.Invalid, "invalid_channels", "channels must be 1 to 20 different names").With("field", "channels")
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such webhook")
+	ErrLimit    = apperr.New(apperr.Conflict, "limit_reached",
+		"limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
+	ErrURL      = apperr.New(apperr.Invalid, "invalid_url",
+		"url must be an https address of a public host, without a user or a fragment").With("field", "url")
+	ErrChannels = apperr.New(apperr.Invalid, "invalid_channels",
+		"channels must be 1 to 20 different channel names").With("field", "channels")
 	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels", "channels is required").With("field", "channels")
-	ErrChannel   = apperr.New(apperr.Invalid, "unknown_channel", "unknown channel, or a channel without numbered events")
-	ErrTypes     = apperr.New(apperr.Invalid, "invalid_types", "types must be different numbered event types").With("field", "types")
-	ErrFuture    = apperr.New(apperr.Invalid, "future_cursor", "since must not be greater than the newest event number").With("field", "since")
-	ErrFixedURL  = apperr.New(apperr.Invalid, "invalid_url", "url cannot be changed; register another webhook").With("field", "url")
-	ErrTooSoon   = apperr.New(apperr.Limited, "rate_limited", "only one test delivery in 5 seconds is allowed").With("limit", 1)
+	ErrChannel   = apperr.New(apperr.Invalid, "unknown_channel", "the channel is unknown or its events have no seq")
+	ErrTypes     = apperr.New(apperr.Invalid, "invalid_types",
+		"types must be different event types that have a seq, such as signal.created").With("field", "types")
+	ErrFuture = apperr.New(apperr.Invalid, "future_cursor",
+		"since must be at most the newest event number (seq)").With("field", "since")
+	ErrFixedURL = apperr.New(apperr.Invalid, "invalid_url", "url cannot be changed; register another webhook").With("field", "url")
+	ErrTooSoon  = apperr.New(apperr.Limited, "rate_limited",
+		"limit of one test delivery in 5 s reached; retry in 5 s").With("limit", 1)
 )
 
 // Hook is one webhook with its pending delivery.

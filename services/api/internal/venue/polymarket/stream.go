@@ -74,7 +74,7 @@ func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.S
 	for {
 		list, err := want(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "list of streamed markets failed", "provider", provider, "error", err)
+			s.log.WarnContext(ctx, "listing streamed markets failed", "provider", provider, "error", err)
 		}
 		if err == nil {
 			for len(feeds)*maxTokens < len(list) {
