@@ -19,7 +19,7 @@ func (a *App) sweepGrants(ctx context.Context) error {
 		}
 		sessions, err := a.store.SweepSessions(ctx, a.now().Add(-caller.SessionLife-time.Hour))
 		if err == nil && grants+sessions > 0 {
-			a.log.InfoContext(ctx, "expired grants and sessions deleted", "rows", grants, "sessions", sessions)
+			a.log.InfoContext(ctx, "expired grants and sessions deleted", "grants", grants, "sessions", sessions)
 		}
 		return err
 	})
@@ -35,10 +35,10 @@ func (a *App) sweepMessages(ctx context.Context) error {
 		for name, sweep := range sweeps {
 			n, err := sweep(ctx)
 			if err != nil && ctx.Err() == nil {
-				a.log.WarnContext(ctx, "recovery of interrupted work failed", "what", name, "error", err)
+				a.log.WarnContext(ctx, "interrupted work recovery failed", "kind", name, "error", err)
 			}
 			if n > 0 {
-				a.log.InfoContext(ctx, "interrupted work completed", "what", name, "rows", n)
+				a.log.InfoContext(ctx, "interrupted work completed", "kind", name, "count", n)
 			}
 		}
 		return nil
@@ -49,7 +49,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 func (a *App) readPartners(ctx context.Context) error {
 	return dbtime.Every(ctx, a.cfg.Network.Every, func() error {
 		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "partner round failed", "error", err)
+			a.log.WarnContext(ctx, "partner station read failed", "error", err)
 		}
 		return nil
 	})

@@ -288,7 +288,7 @@ func TestClipSurvivesAHub(t *testing.T) {
 			coalesce(thumbnail_url, '-') || ' ' || coalesce(reason, '-'), ', ' ORDER BY id) FROM hub.clips`)
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool { return !strings.Contains(clips(), "processing") })
-	if got := clips(); got != "ready 30 - -, failed - - there is no video of that moment" {
+	if got := clips(); got != "ready 30 - -, failed - - no video of the requested time is stored" {
 		t.Error("clips after the restart: " + got)
 	}
 	if _, err := os.Stat(filepath.Join(w.environ["ORIGIN_DIR"], "clips", "0199f0c0-0000-7000-8000-000000000001", "index.m3u8")); err != nil {

@@ -207,7 +207,7 @@ func (a *App) openOrigin(ctx context.Context) error {
 // runOrigin serves the origin until ctx ends. While another hub is the origin, it retries openOrigin every standbyInterval.
 func (a *App) runOrigin(ctx context.Context) error {
 	if a.OriginAddr() == "" {
-		a.log.Info("video origin on standby: another hub is the origin")
+		a.log.Info("video origin on standby")
 	}
 	for a.OriginAddr() == "" {
 		if err := dbtime.Sleep(ctx, standbyInterval); err != nil {

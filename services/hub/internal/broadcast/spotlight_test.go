@@ -163,9 +163,9 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestHold checks that a spotlight keeps its start if the same item is chosen again, and that it remains while its source is
+// TestSpotlightStart checks that a spotlight keeps its start if the same item is chosen again, and that it remains while its source is
 // unavailable. Without a candidate, there must be no spotlight.
-func TestHold(t *testing.T) {
+func TestSpotlightStart(t *testing.T) {
 	t.Parallel()
 	store, _ := newStore(t)
 	f := &facts{store: store, now: noon, taken: []protocol.MarketID{"7"}}

@@ -254,7 +254,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitSta
 		return Caller{}, nil, ErrUnauthenticated
 	}
 	if r.Unsafe && !r.SameOrigin {
-		return Caller{}, nil, ErrForbidden.WithText("requests with a session must come from the pages of this hub (Origin)")
+		return Caller{}, nil, ErrForbidden.WithText("a request with a session must have the Origin of this hub")
 	}
 	standing, err := s.count(ctx, Session, string(signed.Operator))
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *Service) Make(ctx context.Context, a Request) (stream.Clip, error) {
 	case !live:
 		return stream.Clip{}, ErrNotLive
 	case !s.d.Video, s.d.Maker != nil && s.d.Maker.Ready() && !s.d.Maker.Live(op.Handle.String()):
-		return stream.Clip{}, ErrNotLive.WithText("no video of this operator is being received")
+		return stream.Clip{}, ErrNotLive.WithText("the operator is live, but this service receives no video of the operator")
 	}
 	if a.MarketID == "" {
 		a.MarketID = show.MarketID

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrUnsent is the error of a digest that could not be delivered. The caller may retry the same day.
-var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "the digest could not be sent; retry later")
+var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "sending the digest failed; retry later")
 
 // Window is a day in UTC: from From until before To.
 type Window struct {

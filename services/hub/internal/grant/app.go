@@ -2,6 +2,7 @@ package grant
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -174,7 +175,7 @@ func (a *App) check(resources []string) error {
 	}
 	for _, r := range a.AllowedResources {
 		if !slices.Contains(resources, r) {
-			return invalid("allowedResources", "allowedResources must be resources of this service")
+			return invalid("allowedResources", "allowedResources must be values of: "+strings.Join(resources, ", "))
 		}
 	}
 	if repeats(a.AllowedResources) {

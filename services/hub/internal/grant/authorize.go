@@ -2,6 +2,7 @@ package grant
 
 import (
 	"context"
+	"fmt"
 	"encoding/base64"
 	"net/url"
 	"time"
@@ -124,7 +125,7 @@ func (s *Service) read(a *authRequest, query url.Values) *refusal {
 		}
 	}
 	if len(query.Get("state")) > maxState {
-		return &refusal{"invalid_request", "state is too long"}
+		return &refusal{"invalid_request", fmt.Sprintf("state must have at most %d bytes", maxState)}
 	}
 	switch query.Get("response_type") {
 	case "code":
@@ -190,7 +191,7 @@ func isChallenge(text string) bool {
 // decide whether it is the right program (RFC 8252 8.6).
 func (s *Service) authorizeSilently(ctx context.Context, a authRequest, visitor Visitor) (Answer, error) {
 	if visitor.UserID == "" {
-		return s.refuse(a, refusal{"login_required", "no user is signed in"})
+		return s.refuse(a, refusal{"login_required", "no user is signed in; repeat the request without prompt=none"})
 	}
 	if a.app.Trusted() && (a.app.Kind == Confidential || isClaimed(a.redirectURI)) {
 		grants, err := s.Store.FindGrants(ctx, visitor.UserID, a.app.ID, s.Now())
@@ -203,7 +204,7 @@ func (s *Service) authorizeSilently(ctx context.Context, a authRequest, visitor 
 			}
 		}
 	}
-	return s.refuse(a, refusal{"consent_required", "the user must consent"})
+	return s.refuse(a, refusal{"consent_required", "the user must consent; repeat the request without prompt=none"})
 }
 
 // requestConsent stores the request until the user decides, and returns the content of the consent page.
@@ -231,7 +232,8 @@ func (s *Service) request(a authRequest, visitor Visitor) Request {
 // refuse returns a refusal: as a redirect to a trusted app, else as an error for the error page.
 func (s *Service) refuse(a authRequest, no refusal) (Answer, error) {
 	if !a.app.Trusted() {
-		return Answer{}, refusals[no.code].WithText("The app that sent you here made a request that cannot be answered (%s): %s.", no.code, no.description)
+		return Answer{}, refusals[no.code].WithText(
+			"The app sent an invalid request (%s): %s. Go back to it and start again.", no.code, no.description)
 	}
 	return Answer{Redirect: s.errorAt(a.redirectURI, a.state, no)}, nil
 }

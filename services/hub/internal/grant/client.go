@@ -66,9 +66,9 @@ func (f Form) credentials() (credentials, error) {
 	case !ok:
 		return credentials{}, ErrInvalidClient
 	case body.secret != "":
-		return credentials{}, ErrInvalidRequest.WithText("use either the Authorization header or client_secret, not both")
+		return credentials{}, ErrInvalidRequest.WithText("send either the Authorization header or client_secret, not both")
 	case body.id != "" && body.id != basic.id:
-		return credentials{}, ErrInvalidRequest.WithText("client_id differs from the Authorization header")
+		return credentials{}, ErrInvalidRequest.WithText("client_id must be the client id of the Authorization header")
 	}
 	return basic, nil
 }

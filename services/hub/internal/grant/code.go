@@ -109,9 +109,9 @@ func (c CodeState) check(r Redemption) error {
 	case !r.Now.Before(c.Code.ExpiresAt):
 		return ErrInvalidGrant
 	case r.RedirectURI != "" && r.RedirectURI != c.Code.RedirectURI:
-		return ErrInvalidGrant.WithText("redirect_uri differs from the authorization request")
+		return ErrInvalidGrant.WithText("redirect_uri must be the redirect_uri of the authorization request")
 	case !isVerifier(r.Verifier):
-		return ErrInvalidRequest.WithText("code_verifier must have 43 to 128 unreserved characters")
+		return ErrInvalidRequest.WithText("code_verifier must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~")
 	case !answersChallenge(r.Verifier, c.Code.Challenge):
 		return ErrInvalidGrant.WithText("code_verifier does not match the code_challenge")
 	case r.Bad != nil:

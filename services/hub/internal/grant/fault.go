@@ -6,19 +6,21 @@ import "github.com/signalcast/signalcast/pkg/apperr"
 var (
 	ErrInvalidRequest = apperr.New(apperr.Invalid, "invalid_request", "")
 	ErrInvalidGrant   = apperr.New(apperr.Invalid, "invalid_grant",
-		"The code or refresh token is unknown, used, expired or revoked.")
+		"the code or refresh token is unknown, used, expired or revoked; authorize again")
 	ErrInvalidScope = apperr.New(apperr.Invalid, "invalid_scope",
-		"The scope is unknown or exceeds what the app may request.")
+		"the scope is unknown or exceeds what the app may request")
 	ErrInvalidTarget = apperr.New(apperr.Invalid, "invalid_target",
-		"The resource is unknown or differs from the approved one.")
+		"the resource is unknown or differs from the approved one")
 	ErrUnsupportedGrantType = apperr.New(apperr.Invalid, "unsupported_grant_type",
 		"grant_type must be authorization_code or refresh_token")
-	ErrUnauthorizedClient  = apperr.New(apperr.Invalid, "unauthorized_client", "This app may not use this grant type.")
+	ErrUnauthorizedClient  = apperr.New(apperr.Invalid, "unauthorized_client", "the app may not use this grant type")
 	ErrUnsupportedResponse = apperr.New(apperr.Invalid, "unsupported_response_type", "response_type must be code")
-	ErrLoginRequired       = apperr.New(apperr.Invalid, "login_required", "no user is signed in")
-	ErrConsentRequired     = apperr.New(apperr.Invalid, "consent_required", "the user must consent")
+	ErrLoginRequired       = apperr.New(apperr.Invalid, "login_required",
+		"no user is signed in; repeat the request without prompt=none")
+	ErrConsentRequired     = apperr.New(apperr.Invalid, "consent_required",
+		"the user must consent; repeat the request without prompt=none")
 	ErrInvalidClient       = apperr.New(apperr.Unauthenticated, "invalid_client",
-		"The client is unknown or its authentication failed.")
+		"the client is unknown or its authentication failed")
 )
 
 // Errors of the registration and the change of apps.
@@ -26,8 +28,8 @@ var (
 	ErrRedirectURI = apperr.New(apperr.Invalid, "invalid_redirect_uri",
 		"redirectUris must be 1 to 10 different absolute URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot").With("field", "redirectUris")
 	ErrAppLimit = apperr.New(apperr.Conflict, "limit_reached",
-		"The limit of 20 active apps is reached. Disable one first.").With("limit", MaxApps)
-	ErrPublicClient = apperr.New(apperr.Conflict, "public_client", "A public app has no secret.")
+		"limit of 20 active apps reached; disable one first").With("limit", MaxApps)
+	ErrPublicClient = apperr.New(apperr.Conflict, "public_client", "a public app has no secret; only a confidential app has one")
 	ErrNotFound     = apperr.New(apperr.NotFound, "not_found", "")
 )
 

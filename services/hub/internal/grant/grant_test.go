@@ -290,8 +290,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDatabaseAway checks that without the database each method fails with db_unavailable and no token is accepted.
-func TestDatabaseAway(t *testing.T) {
+// TestDatabaseUnavailable checks that without the database each method fails with db_unavailable and no token is accepted.
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.app(grant.Confidential)

@@ -101,11 +101,11 @@ func (o *Origin) gather(handle, into string, end time.Time, length time.Duration
 // first. It returns nil if there are none or the newest one is older than maxClipDelay.
 func (s *stream) last(end time.Time, length time.Duration) []segment {
 	name := clipPlaylist
-	if l := s.k.Lists[name]; l != nil && l.First != "" {
+	if l := s.state.Lists[name]; l != nil && l.First != "" {
 		name = l.First
 	}
 	var list []segment
-	for _, g := range s.k.Segments {
+	for _, g := range s.state.Segments {
 		if g.Playlist == name && g.Order > 0 && !g.At.After(end) {
 			list = append(list, g)
 		}

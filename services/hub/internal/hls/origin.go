@@ -90,7 +90,7 @@ func (o *Origin) Take() (bool, error) {
 		if path, err := exec.LookPath(o.o.FFmpeg); err == nil {
 			o.ffmpeg = path
 		} else {
-			o.o.Log.Info("clips have no thumbnails: ffmpeg not found", "program", o.o.FFmpeg)
+			o.o.Log.Info("clip thumbnails disabled", "reason", "ffmpeg not found", "program", o.o.FFmpeg)
 		}
 	}
 	o.owner.Store(true)
@@ -192,7 +192,7 @@ func (o *Origin) load() error {
 		}
 		s := newStream(o.root, d.Name())
 		if err := s.load(); err != nil {
-			o.o.Log.Warn("stored stream discarded: its state is unreadable", "handle", d.Name(), "error", err)
+			o.o.Log.Warn("unreadable stream discarded", "handle", d.Name(), "error", err)
 			if err := o.root.RemoveAll(s.dir); err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func (g *gate) Admit(ctx context.Context, h protocol.Handle, k string) error {
 		g.key = "other"
 	}
 	if h != "mara_k" || k != g.key {
-		return apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
+		return apperr.New(apperr.Unauthenticated, "unauthenticated", "the stream key is missing, unknown or replaced; create one in the studio")
 	}
 	return nil
 }
@@ -285,9 +285,9 @@ func TestKeyReplacedMidway(t *testing.T) {
 	b.want(b.put("index.m3u8", media("a", 0, 0)), 404, "not_found")
 }
 
-// TestDatabaseAway checks that an upload waits during a short outage of the database, and that a longer outage is answered with
+// TestDatabaseUnavailable checks that an upload waits during a short outage of the database, and that a longer outage is answered with
 // 503.
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.gate.away = 2

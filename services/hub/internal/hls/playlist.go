@@ -22,7 +22,8 @@ const (
 )
 
 // errPlaylist is the error of an invalid or unsupported playlist.
-var errPlaylist = apperr.New(apperr.Invalid, "invalid_request", "not a valid playlist of segments in the same directory")
+var errPlaylist = apperr.New(apperr.Invalid, "invalid_request",
+	"the file must be a UTF-8 HLS playlist with segments in the same directory")
 
 var (
 	playlistName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.m3u8$`)
@@ -75,7 +76,7 @@ func parsePlaylist(raw []byte) (playlist, error) {
 		}
 	}
 	if r.hasSeconds || r.streamInf != "" {
-		return playlist{}, errPlaylist.WithText("the playlist is truncated")
+		return playlist{}, errPlaylist.WithText("the playlist ends before the file name of its last segment or rendition")
 	}
 	if len(r.p.entries) > 0 && len(r.p.variants) > 0 || len(r.p.entries) == 0 && len(r.p.variants) == 0 {
 		return playlist{}, errPlaylist.WithText("a playlist must list either segments or renditions")
@@ -154,7 +155,7 @@ func (r *reader) uri(l string) error {
 	switch {
 	case r.streamInf != "":
 		if !playlistName.MatchString(l) {
-			return errPlaylist.WithText("a rendition must be the plain file name of a playlist")
+			return errPlaylist.WithText("a rendition must be the file name of a playlist, without a path")
 		}
 		if len(r.p.variants) == maxVariants {
 			return errPlaylist.WithText("a playlist must have at most %d renditions", maxVariants)
@@ -162,9 +163,9 @@ func (r *reader) uri(l string) error {
 		r.p.variants = append(r.p.variants, variant{name: l, attrs: r.streamInf})
 		r.streamInf = ""
 	case !r.hasSeconds:
-		return errPlaylist.WithText("a segment must follow its #EXTINF")
+		return errPlaylist.WithText("each segment must follow an #EXTINF line")
 	case !segmentName.MatchString(l):
-		return errPlaylist.WithText("a segment must be a plain file name")
+		return errPlaylist.WithText("a segment must be a file name without a path")
 	case len(r.p.entries) == maxEntries:
 		return errPlaylist.WithText("a playlist must have at most %d segments", maxEntries)
 	default:
@@ -180,7 +181,8 @@ var mapURI = regexp.MustCompile(`^URI="([^"]*)"$`)
 func mapName(value string) (string, error) {
 	m := mapURI.FindStringSubmatch(value)
 	if m == nil || !segmentName.MatchString(m[1]) {
-		return "", errPlaylist.WithText("EXT-X-MAP must be the plain name of a whole file")
+		return "", errPlaylist.WithText(
+			"the URI of EXT-X-MAP must be a file name without a path, and EXT-X-MAP must have no byte range")
 	}
 	return m[1], nil
 }

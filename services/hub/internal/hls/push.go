@@ -33,12 +33,13 @@ const (
 )
 
 var (
-	errKey  = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
+	errKey = apperr.New(apperr.Unauthenticated, "unauthenticated",
+		"the stream key is missing, unknown or replaced; create one in the studio")
 	errName = apperr.New(apperr.Invalid, "invalid_name",
 		"the file name must consist of letters, digits, - and _ and end in .m3u8, .ts, .m4s or .mp4")
 	errVideo = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment must be MPEG-TS or fragmented MP4")
 	errLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a segment must have at most 32 MiB and a playlist at most 256 KiB")
-	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body is incomplete")
+	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body ended before its announced length")
 )
 
 // push stores an upload of an encoder. It checks the key before it reads the body, and again before it stores the upload, because
@@ -212,10 +213,10 @@ const beatEvery = 5 * time.Second
 func (s *stream) beatDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Sub(s.beaten) < beatEvery {
+	if now.Sub(s.heartbeatAt) < beatEvery {
 		return false
 	}
-	s.beaten = now
+	s.heartbeatAt = now
 	return true
 }
 
@@ -227,7 +228,7 @@ func (o *Origin) beat(ctx context.Context, handle string) {
 	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
 	if err := o.o.Beat(ctx, protocol.Handle(handle)); err != nil && ctx.Err() == nil {
-		o.o.Log.Warn("heartbeat of push not recorded", "handle", handle, "error", err)
+		o.o.Log.Warn("push heartbeat failed", "handle", handle, "error", err)
 	}
 }
 

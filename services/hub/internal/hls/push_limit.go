@@ -34,7 +34,7 @@ func (s *stream) beginPush() (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	renditions := 0
-	for _, l := range s.k.Lists {
+	for _, l := range s.state.Lists {
 		if l.First != "" {
 			renditions = max(renditions, len(l.Files))
 		}

@@ -69,7 +69,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 		name := entries[i].name
 		s.mu.Lock()
 		l := s.list(list)
-		done, here := s.coming[name], s.locate(list, l, entries[i], s.restarted(l, p)) >= 0
+		done, here := s.uploading[name], s.locate(list, l, entries[i], s.restarted(l, p)) >= 0
 		s.mu.Unlock()
 		wait := late.C
 		switch {
@@ -90,8 +90,8 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 
 // find returns the index of the newest segment to which the encoder gave this name, or -1 if there is none.
 func (s *stream) find(name string) int {
-	for i := len(s.k.Segments) - 1; i >= 0; i-- {
-		if s.k.Segments[i].Name == name {
+	for i := len(s.state.Segments) - 1; i >= 0; i-- {
+		if s.state.Segments[i].Name == name {
 			return i
 		}
 	}
@@ -100,7 +100,7 @@ func (s *stream) find(name string) int {
 
 // byFile returns the index of the segment with this stored file, or -1 if there is none.
 func (s *stream) byFile(file string) int {
-	return slices.IndexFunc(s.k.Segments, func(g segment) bool { return g.File == file })
+	return slices.IndexFunc(s.state.Segments, func(g segment) bool { return g.File == file })
 }
 
 // retry reports whether an upload with the hash sum repeats the upload of g, which has the same name. Different bytes are not
@@ -114,10 +114,10 @@ func (s *stream) retry(g *segment, sum []byte) bool {
 		return false
 	}
 	if g.Order > 0 {
-		l := s.k.Lists[g.Playlist]
+		l := s.state.Lists[g.Playlist]
 		return l != nil && g.Order == l.Next-1
 	}
-	for _, l := range s.k.Lists {
+	for _, l := range s.state.Lists {
 		if l.Before.has(g.File) {
 			return false // the segment belongs to an encoder whose stream was taken over
 		}
@@ -128,7 +128,7 @@ func (s *stream) retry(g *segment, sum []byte) bool {
 // list returns the state of the playlist with this name. If the stream has no such playlist, list returns a new state without
 // storing it.
 func (s *stream) list(name string) *list {
-	if l := s.k.Lists[name]; l != nil {
+	if l := s.state.Lists[name]; l != nil {
 		return l
 	}
 	return &list{Next: 1}
@@ -159,12 +159,12 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 	s.assignOrder(name, l, entries, run)
 	// Segments before a gap in the order belong to an earlier run of the encoder.
 	for i := len(run) - 1; i > 0; i-- {
-		if s.k.Segments[run[i]].Order != s.k.Segments[run[i-1]].Order+1 {
+		if s.state.Segments[run[i]].Order != s.state.Segments[run[i-1]].Order+1 {
 			run = run[i:]
 			break
 		}
 	}
-	run = slices.DeleteFunc(run, func(at int) bool { return s.k.Segments[at].Order < l.Floor })
+	run = slices.DeleteFunc(run, func(at int) bool { return s.state.Segments[at].Order < l.Floor })
 	if len(run) == 0 {
 		return errMissing
 	}
@@ -174,11 +174,11 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 	shown := make([]segment, len(run))
 	l.Files, l.At, l.First, l.Over = nil, now, "", p.ended
 	for i, at := range run {
-		shown[i] = s.k.Segments[at]
+		shown[i] = s.state.Segments[at]
 		l.Files = append(l.Files, shown[i].File)
 	}
 	l.Turn = s.runOf(p, entries, run)
-	l.Floor, s.k.Lists[name] = shown[0].Order, l
+	l.Floor, s.state.Lists[name] = shown[0].Order, l
 	// ENDLIST is not served. Players would stop permanently, but the next encoder may already have started.
 	h := head{target: p.target, sequence: shown[0].Order, breaks: shown[0].Breaks, independent: p.independent}
 	if shown[0].Cut {
@@ -191,11 +191,11 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 // playlist lists this one, because players could loop.
 func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) error {
 	for _, v := range p.variants {
-		if of := s.k.Lists[v.name]; v.name == name || of != nil && of.First != "" {
+		if of := s.state.Lists[v.name]; v.name == name || of != nil && of.First != "" {
 			return errLoop
 		}
 	}
-	for other, m := range s.k.Lists {
+	for other, m := range s.state.Lists {
 		if other != name && m.First != "" && slices.Contains(m.Files, name) {
 			return errLoop
 		}
@@ -207,7 +207,7 @@ func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) er
 	for _, v := range p.variants {
 		l.Files = append(l.Files, v.name)
 	}
-	s.k.Lists[name] = l
+	s.state.Lists[name] = l
 	return errors.Join(s.write(name, writeMaster(p.variants)), s.save())
 }
 
@@ -216,7 +216,7 @@ func (s *stream) newRun(p playlist) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	for _, e := range p.numbered() {
 		if at := s.find(e.name); at >= 0 {
-			t.Named = append(t.Named, runEntry{e.seq, e.name, s.k.Segments[at].File})
+			t.Named = append(t.Named, runEntry{e.seq, e.name, s.state.Segments[at].File})
 		}
 	}
 	return t
@@ -229,7 +229,7 @@ func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	skip := len(entries) - len(run)
 	for i, at := range run {
 		e := entries[skip+i]
-		t.Named = append(t.Named, runEntry{e.seq, e.name, s.k.Segments[at].File})
+		t.Named = append(t.Named, runEntry{e.seq, e.name, s.state.Segments[at].File})
 	}
 	return t
 }
@@ -243,7 +243,7 @@ func (s *stream) stale(l *list, p playlist) bool {
 		if at < 0 {
 			continue
 		}
-		switch s.k.Segments[at].File {
+		switch s.state.Segments[at].File {
 		case l.Turn.file(e.seq, e.name):
 			shown++
 		case l.Before.file(e.seq, e.name):
@@ -274,7 +274,7 @@ func (s *stream) restarted(l *list, p playlist) bool {
 			return true
 		}
 		old, at := s.byFile(n.File), s.find(n.Name)
-		if old >= 0 && !bytes.Equal(s.k.Segments[old].Sum, s.k.Segments[at].Sum) {
+		if old >= 0 && !bytes.Equal(s.state.Segments[old].Sum, s.state.Segments[at].Sum) {
 			return true
 		}
 	}
@@ -287,7 +287,7 @@ func (s *stream) restarted(l *list, p playlist) bool {
 func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	old := 0
 	for _, e := range p.numbered() {
-		if at := s.find(e.name); at >= 0 && s.k.Segments[at].File == l.Turn.file(e.seq, e.name) {
+		if at := s.find(e.name); at >= 0 && s.state.Segments[at].File == l.Turn.file(e.seq, e.name) {
 			old++
 		}
 	}
@@ -307,7 +307,7 @@ func (s *stream) locate(name string, l *list, e entry, restarted bool) int {
 	if at < 0 {
 		return -1
 	}
-	g := &s.k.Segments[at]
+	g := &s.state.Segments[at]
 	// A list that an older release has stored has no run.
 	if g.Order == 0 || g.Playlist == name && l.Turn.Top == 0 {
 		return at
@@ -330,10 +330,10 @@ func (s *stream) available(name string, l *list, p playlist, restarted bool) ([]
 		if at < 0 || e.init != "" && s.find(e.init) < 0 {
 			break
 		}
-		if known && s.k.Segments[at].Order == 0 {
+		if known && s.state.Segments[at].Order == 0 {
 			break // the segment arrived after later segments were served
 		}
-		known = known || s.k.Segments[at].Order > 0
+		known = known || s.state.Segments[at].Order > 0
 		places = append(places, at)
 		begin--
 	}
@@ -353,9 +353,9 @@ func (p *playlist) numbered() []entry {
 // assignOrder assigns an order to segments that are listed for the first time. If no segment of the playlist was listed before,
 // the encoder was restarted or segments are missing, so assignOrder inserts a discontinuity.
 func (s *stream) assignOrder(name string, l *list, entries []entry, run []int) {
-	known := slices.ContainsFunc(run, func(at int) bool { return s.k.Segments[at].Order > 0 })
+	known := slices.ContainsFunc(run, func(at int) bool { return s.state.Segments[at].Order > 0 })
 	for i, at := range run {
-		g := &s.k.Segments[at]
+		g := &s.state.Segments[at]
 		if g.Order > 0 {
 			continue
 		}
@@ -363,7 +363,7 @@ func (s *stream) assignOrder(name string, l *list, entries []entry, run []int) {
 		g.Playlist, g.Order, g.Seconds = name, l.Next, g.length(e.seconds)
 		g.Cut = (e.cut || !known) && l.Next > 1
 		if e.init != "" {
-			g.Init = s.k.Segments[s.find(e.init)].File
+			g.Init = s.state.Segments[s.find(e.init)].File
 		}
 		if g.Cut {
 			l.Breaks++

@@ -27,7 +27,8 @@ const (
 
 var (
 	errNotFound   = apperr.New(apperr.NotFound, "not_found", "")
-	errNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
+	errNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed",
+		"this path does not support the method; the header Allow lists the supported methods")
 )
 
 // kinds maps the file extensions of served files to media types.
@@ -152,9 +153,9 @@ func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name 
 func (s *stream) shows(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.k.Lists[name]
+	l := s.state.Lists[name]
 	if l != nil && l.First != "" {
-		l = s.k.Lists[l.First]
+		l = s.state.Lists[l.First]
 	}
 	return l != nil && now.Sub(l.At) < freshFor
 }

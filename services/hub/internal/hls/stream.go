@@ -52,8 +52,8 @@ type list struct {
 	Over   bool       // the encoder has sent ENDLIST
 }
 
-// kept is the state of a stream that is stored in stateFile.
-type kept struct {
+// streamState is the state of a stream that is stored in stateFile.
+type streamState struct {
 	Last     int64 // number in the name of the newest file
 	Segments []segment
 	Lists    map[string]*list
@@ -65,15 +65,18 @@ type stream struct {
 	dir   string
 	users int // guarded by Origin.mu
 
-	mu     sync.Mutex
-	k      kept
-	open   int                      // number of uploads in progress
-	beaten time.Time                // time of the last recorded heartbeat
-	coming map[string]chan struct{} // segments that are being uploaded, by name; closed at the end
+	mu          sync.Mutex
+	state       streamState
+	open        int                      // number of uploads in progress
+	heartbeatAt time.Time                // time of the last recorded heartbeat
+	uploading   map[string]chan struct{} // segments that are being uploaded, by name; closed at the end
 }
 
 func newStream(root *os.Root, handle string) *stream {
-	return &stream{root: root, dir: liveDir + "/" + handle, k: kept{Lists: map[string]*list{}}, coming: map[string]chan struct{}{}}
+	return &stream{
+		root: root, dir: liveDir + "/" + handle, state: streamState{Lists: map[string]*list{}},
+		uploading: map[string]chan struct{}{},
+	}
 }
 
 func (s *stream) load() error {
@@ -81,13 +84,13 @@ func (s *stream) load() error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(raw, &s.k); err != nil {
+	if err := json.Unmarshal(raw, &s.state); err != nil {
 		return err
 	}
-	if s.k.Lists == nil {
-		s.k.Lists = map[string]*list{}
+	if s.state.Lists == nil {
+		s.state.Lists = map[string]*list{}
 	}
-	s.k.Segments = slices.DeleteFunc(s.k.Segments, func(g segment) bool {
+	s.state.Segments = slices.DeleteFunc(s.state.Segments, func(g segment) bool {
 		_, err := s.root.Stat(s.dir + "/" + g.File)
 		return err != nil
 	})
@@ -96,7 +99,7 @@ func (s *stream) load() error {
 
 // save stores the state of the stream. It replaces the stored state atomically.
 func (s *stream) save() error {
-	raw, err := json.Marshal(s.k)
+	raw, err := json.Marshal(s.state)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (s *stream) write(name string, raw []byte) error {
 func (s *stream) fresh(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.k.Lists {
+	for _, l := range s.state.Lists {
 		if l.First == "" && len(l.Files) > 0 && now.Sub(l.At) < freshFor {
 			return true
 		}
@@ -129,12 +132,12 @@ func (s *stream) expect(name string) (arrived func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	done := make(chan struct{})
-	s.coming[name] = done
+	s.uploading[name] = done
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.coming[name] == done {
-			delete(s.coming, name)
+		if s.uploading[name] == done {
+			delete(s.uploading, name)
 		}
 		close(done)
 	}
@@ -142,22 +145,22 @@ func (s *stream) expect(name string) (arrived func()) {
 
 // errFull is the error of a segment that would exceed the storage limit of its stream.
 var errFull = apperr.New(apperr.TooLarge, "payload_too_large",
-	"the last minutes of this stream exceed the storage limit; lower the bitrate")
+	"the stored minutes of this stream exceed its storage limit; lower the bitrate")
 
 // add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the stream would then
 // exceed the storage limit most, in bytes.
 func (s *stream) add(g segment, from string, keep time.Duration, most int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := s.find(g.Name); i >= 0 && s.retry(&s.k.Segments[i], g.Sum) {
-		s.k.Segments[i].At = g.At
+	if i := s.find(g.Name); i >= 0 && s.retry(&s.state.Segments[i], g.Sum) {
+		s.state.Segments[i].At = g.At
 		return s.root.Remove(from)
 	}
 	if err := s.evict(g.At, keep); err != nil {
 		return err
 	}
 	total := g.Bytes
-	for _, h := range s.k.Segments {
+	for _, h := range s.state.Segments {
 		total += h.Bytes
 	}
 	if total > most {
@@ -166,12 +169,12 @@ func (s *stream) add(g segment, from string, keep time.Duration, most int64) err
 	if err := s.root.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	s.k.Last = max(s.k.Last+1, g.At.UnixMicro())
-	g.File = strconv.FormatInt(s.k.Last, 36) + g.Name[strings.LastIndexByte(g.Name, '.'):]
+	s.state.Last = max(s.state.Last+1, g.At.UnixMicro())
+	g.File = strconv.FormatInt(s.state.Last, 36) + g.Name[strings.LastIndexByte(g.Name, '.'):]
 	if err := s.root.Rename(from, s.dir+"/"+g.File); err != nil {
 		return err
 	}
-	s.k.Segments = append(s.k.Segments, g)
+	s.state.Segments = append(s.state.Segments, g)
 	return s.save()
 }
 
@@ -179,22 +182,22 @@ func (s *stream) add(g segment, from string, keep time.Duration, most int64) err
 // uploaded within keep, or initialization segments that remaining segments need.
 func (s *stream) evict(now time.Time, keep time.Duration) error {
 	used := map[string]bool{}
-	for _, l := range s.k.Lists {
+	for _, l := range s.state.Lists {
 		if now.Sub(l.At) < keep {
 			for _, f := range l.Files {
 				used[f] = true
 			}
 		}
 	}
-	stays := func(g *segment) bool { return used[g.File] || now.Sub(g.At) < keep }
-	for i := range s.k.Segments {
-		if g := &s.k.Segments[i]; g.Init != "" && stays(g) {
+	isUsed := func(g *segment) bool { return used[g.File] || now.Sub(g.At) < keep }
+	for i := range s.state.Segments {
+		if g := &s.state.Segments[i]; g.Init != "" && isUsed(g) {
 			used[g.Init] = true
 		}
 	}
 	var errs []error
-	s.k.Segments = slices.DeleteFunc(s.k.Segments, func(g segment) bool {
-		if stays(&g) {
+	s.state.Segments = slices.DeleteFunc(s.state.Segments, func(g segment) bool {
+		if isUsed(&g) {
 			return false
 		}
 		if err := s.root.Remove(s.dir + "/" + g.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -209,14 +212,14 @@ func (s *stream) evict(now time.Time, keep time.Duration) error {
 func (s *stream) sweep(now time.Time, keep time.Duration) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(s.k.Segments)
+	before := len(s.state.Segments)
 	if err := s.evict(now, keep); err != nil {
 		return false, err
 	}
-	if len(s.k.Segments) == 0 {
-		return len(s.coming) == 0, nil
+	if len(s.state.Segments) == 0 {
+		return len(s.uploading) == 0, nil
 	}
-	if len(s.k.Segments) == before {
+	if len(s.state.Segments) == before {
 		return false, nil
 	}
 	return false, s.save()

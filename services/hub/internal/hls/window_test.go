@@ -66,8 +66,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestRoom checks that an upload above the storage limit of a stream is refused, and that earlier segments remain available.
-func TestRoom(t *testing.T) {
+// TestStreamStorageLimit checks that an upload above the storage limit of a stream is refused, and that earlier segments remain available.
+func TestStreamStorageLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.StreamBytes = 1000 })
 	b.run("seg", 1, 5)

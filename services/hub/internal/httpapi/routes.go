@@ -444,6 +444,7 @@ func (s *Server) agentRoutes() []route {
 }
 
 // errGone is the error of all retired routes.
-var errGone = apperr.New(apperr.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
+var errGone = apperr.New(apperr.Gone, "gone",
+	"channels were replaced by stations; use /api/v1/stations").With("successor", "/api/v1/stations")
 
 func gone(echo.Context) error { return errGone }

@@ -23,11 +23,12 @@ const (
 // Errors of provisioning streams and of uploading video.
 var (
 	// ErrNotApproved is the error of an operator that no administrator has approved.
-	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has to approve you first")
+	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator must approve your application first")
 	// ErrKey is the error of an upload whose stream key is missing, wrong, replaced, or the key of another stream.
-	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
+	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated",
+		"the stream key is missing, unknown or replaced; create one in the studio")
 	// ErrUnavailable is the error if the installation receives no video or if the video host does not answer.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "ingest_unavailable", "video cannot be received now; retry later")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "ingest_unavailable", "video cannot be received at present; retry later")
 )
 
 // Stream is the provisioned stream of an operator. Its fields are in the order of the columns of its database table.

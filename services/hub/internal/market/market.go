@@ -101,9 +101,6 @@ type Store interface {
 	Unpin(ctx context.Context, id protocol.MarketID) (bool, error)
 }
 
-// ErrInvalidID is the error of a write with an invalid market id.
-var ErrInvalidID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId is not a valid market id").With("field", "marketId")
-
 // WriteError converts the error of a write to a market: it returns ErrNotFound with the market id for an unknown market, else
 // err.
 func WriteError(err error, id protocol.MarketID) error {

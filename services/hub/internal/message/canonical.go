@@ -35,11 +35,11 @@ func Canonical(raw []byte) ([]byte, error) {
 		return nil, invalid(ReasonCanonical, "a message must be nested at most %d levels deep", MaxDepth)
 	}
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, invalid(ReasonCanonical, "%sit is empty", messageNotReadable)
+		return nil, invalid(ReasonCanonical, "the body is empty; a message must be a JSON object")
 	}
 	out, err := jcs.Transform(raw)
 	if err != nil {
-		return nil, invalid(ReasonCanonical, "%s%s", messageNotReadable, err)
+		return nil, invalid(ReasonCanonical, "the body has no canonical JSON form (RFC 8785): %s", err)
 	}
 	return out, nil
 }

@@ -19,7 +19,7 @@ var (
 var (
 	ErrWeakKey = apperr.New(apperr.Invalid, "weak_key",
 		"the public key must be the canonical encoding of a point of the prime-order group")
-	ErrProof     = apperr.New(apperr.Invalid, "invalid_proof", "the proof is not a signature of this registration by the key")
+	ErrProof     = apperr.New(apperr.Invalid, "invalid_proof", "the proof must be a signature of this registration by the key")
 	ErrChallenge = apperr.New(apperr.Invalid, "challenge_expired",
 		"the challenge is unknown, used or older than five minutes; request a new one")
 	ErrSignerExists  = apperr.New(apperr.Conflict, "signer_exists", "the public key is already registered")
@@ -30,21 +30,20 @@ var (
 
 // Texts in error responses: values of the member "reason", names of members, and the beginning of a message.
 const (
-	ReasonSchema       = "schema"
-	ReasonWindow       = "timestamp_out_of_window"
-	ReasonCanonical    = "not_canonicalizable"
-	ReasonMember       = "unknown_member"
-	ReasonPayload      = "payload"
-	ReasonSignature    = "bad_signature"
-	ReasonSigner       = "unknown_signer"
-	ReasonRevoked      = "signer_revoked"
-	ReasonExpired      = "signer_expired"
-	memberReason       = "reason"
-	memberField        = "field"
-	memberScope        = "required"
-	reasonNonce        = "nonce_reused"
-	reasonScope        = "insufficient_scope"
-	messageNotReadable = "the body is not JSON with a canonical form: "
+	ReasonSchema    = "schema"
+	ReasonWindow    = "timestamp_out_of_window"
+	ReasonCanonical = "not_canonicalizable"
+	ReasonMember    = "unknown_member"
+	ReasonPayload   = "payload"
+	ReasonSignature = "bad_signature"
+	ReasonSigner    = "unknown_signer"
+	ReasonRevoked   = "signer_revoked"
+	ReasonExpired   = "signer_expired"
+	memberReason    = "reason"
+	memberField     = "field"
+	memberScope     = "required"
+	reasonNonce     = "nonce_reused"
+	reasonScope     = "insufficient_scope"
 )
 
 func invalid(reason, format string, args ...any) *apperr.Fault {

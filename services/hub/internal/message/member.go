@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-var errNoObject = errors.New("not a JSON object")
+var errNoObject = errors.New("the value must be a JSON object")
 
 // object returns the members of a canonical JSON object by name. Names are case-sensitive. It returns an error for any other JSON
 // value.
@@ -38,7 +38,7 @@ func text(canonical json.RawMessage) (string, bool) {
 func requireMembers(members map[string]json.RawMessage, under string, names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(names, name) {
-			return invalid(ReasonMember, "unknown member").With(memberField, under+name)
+			return invalid(ReasonMember, "%s is not a member of a message", under+name).With(memberField, under+name)
 		}
 	}
 	for _, name := range names {

@@ -116,7 +116,7 @@ func readHead(members map[string]json.RawMessage, m *Message) error {
 	name, _ := text(members["type"])
 	known := false
 	if m.Type, known = ParseType(name); !known {
-		return badMember("type", "type is not a message type")
+		return badMember("type", "type must be a message type, such as signal.create")
 	}
 	if m.Payload = members["payload"]; m.Payload[0] != '{' {
 		return badMember("payload", "payload must be an object")

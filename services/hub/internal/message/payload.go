@@ -122,7 +122,7 @@ func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
 	case ResolutionCreate:
 		p = &Resolution{}
 	default:
-		return nil, badMember("type", "type is not a message type")
+		return nil, badMember("type", "type must be a message type, such as signal.create")
 	}
 	s := payloadSchemas()[schemaKey{t, attested}]
 	if err := s.check(canonical); err != nil {

@@ -78,9 +78,9 @@ func TestPayloadFaults(t *testing.T) {
 		{MarketCreate, `{"lane":"TECH","question":"Does it rain?"}`, "cutoffAt", ""},
 		{SignalCreate, `{"position":"MAYBE"}`, "marketId", "is missing"},
 		{SignalCreate, `{"MarketId":"1","position":"YES"}`, "marketId", "is missing"},
-		{SignalCreate, `{"MarketId":"2","marketId":"1","position":"YES"}`, "MarketId", "unknown member"},
-		{ProfileUpdate, `{"avatar":"http://x","displayName":"","other":1}`, "displayName", "has an invalid format"},
-		{StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes", "has an invalid entry"},
+		{SignalCreate, `{"MarketId":"2","marketId":"1","position":"YES"}`, "MarketId", "is not a member of this payload"},
+		{ProfileUpdate, `{"avatar":"http://x","displayName":"","other":1}`, "displayName", "must be 1 to 64 characters"},
+		{StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes", "must have different entries"},
 		{StationUpdate, `{"lanes":1,"stationId":"abc"}`, "lanes", "must be a list of at most 11"},
 	} {
 		_, err := ReadPayload(c.of, []byte(c.payload), false)

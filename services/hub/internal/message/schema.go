@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -163,7 +164,7 @@ func (s *payloadSchema) check(canonical []byte) error {
 		delete(unknown, name)
 	}
 	if len(unknown) > 0 {
-		return badPayload(slices.Sorted(maps.Keys(unknown))[0], "unknown member")
+		return badPayload(slices.Sorted(maps.Keys(unknown))[0], "is not a member of this payload")
 	}
 	if len(given) < s.minMembers {
 		return invalid(ReasonPayload, "payload must have at least %d members", s.minMembers)
@@ -186,14 +187,49 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	case schema.Type == "integer":
 		return fmt.Sprintf("must be an integer from %.0f to %.0f", *schema.Minimum, *schema.Maximum)
 	case schema.Type == "array" && isList && len(list) <= *schema.MaxItems:
-		return "has an invalid entry"
+		return "must have different entries that match the schema of the message type"
 	case schema.Type == "array":
-		return fmt.Sprintf("must be a list of at most %d", *schema.MaxItems)
+		return fmt.Sprintf("must be a list of at most %d entries", *schema.MaxItems)
 	}
-	return "has an invalid format"
+	return mustMatch(schema)
+}
+
+// patternTexts contains the error texts of patterns in the schemas, by the start of the pattern.
+var patternTexts = [...]struct{ start, text string }{
+	{"^([1-9][0-9]{0,19}|(kalshi|", protocol.MarketIDForm},
+	{"^native-", "must be the id of a native market (prefix native-)"},
+	{"^https://", "must be an https URL of at most 500 characters"},
+	{"^[0-9a-f]{8}-", "must be a UUID in lower case"},
+	{"^[a-z0-9-]{3,32}$", "must be 3 to 32 characters of a-z, 0-9 and -"},
+	{"^0x[0-9A-Fa-f]{40}$", "must be 0x and 40 hex digits"},
+}
+
+// mustMatch describes the values that a schema of a string or of an enumeration permits.
+func mustMatch(schema *jsonschema.Schema) string {
+	switch {
+	case len(schema.AnyOf) > 0: // a string or null
+		return mustMatch(schema.AnyOf[0]) + ", or null"
+	case len(schema.Enum) > 0:
+		return "must be one of: " + strings.Trim(fmt.Sprint(schema.Enum), "[]")
+	case schema.Format == "date-time":
+		return "must be an RFC 3339 time"
+	}
+	for _, p := range patternTexts {
+		if strings.HasPrefix(schema.Pattern, p.start) {
+			return p.text
+		}
+	}
+	if schema.MaxLength != nil {
+		least := 0
+		if schema.MinLength != nil {
+			least = *schema.MinLength
+		}
+		return fmt.Sprintf("must be %d to %d characters without control and format characters", least, *schema.MaxLength)
+	}
+	return "must match the schema of the message type"
 }
 
 // badPayload returns the error of an invalid payload member: invalid_request with reason payload and the field.
 func badPayload(name, text string) error {
-	return invalid(ReasonPayload, "payload.%s: %s", name, text).With(memberField, name)
+	return invalid(ReasonPayload, "payload.%s %s", name, text).With(memberField, name)
 }

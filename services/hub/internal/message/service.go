@@ -73,7 +73,7 @@ func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 // returns the first page. Errors: invalid_request, db_unavailable, signal_service_unavailable.
 func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, known := ParseType(string(q.Type)); q.Type != "" && !known {
-		return Page{}, badMember("type", "type is not a message type")
+		return Page{}, badMember("type", "type must be a message type, such as signal.create")
 	}
 	if q.DenpaID != "" && !isUUID(q.DenpaID) {
 		return Page{}, badMember("denpaId", "denpaId must be a UUID in lower case")

@@ -34,8 +34,9 @@ var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
 // Errors of decisions and of reports.
 var (
-	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no content of this kind has this id")
-	ErrReports  = apperr.New(apperr.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no content of this kind has this id; check kind and id")
+	ErrReports  = apperr.New(apperr.Limited, "rate_limited",
+		"limit of 10 reports a day reached; retry after the time in retryAfterMs").With("limit", ReportsPerDay)
 )
 
 // Decision is the newest decision of an administrator about the text of an object.

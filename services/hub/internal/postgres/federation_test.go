@@ -65,8 +65,8 @@ func TestPartnerCopies(t *testing.T) {
 	}
 }
 
-// TestShelf checks that ready clips are listed as tapes, and that views are counted by station and tape id.
-func TestShelf(t *testing.T) {
+// TestTapesAndViews checks that ready clips are listed as tapes, and that views are counted by station and tape id.
+func TestTapesAndViews(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
 	s, ctx, admin := New(testkit.Pool(t, db.URL("hub_rw")), testkit.ReadTime), t.Context(), testkit.Pool(t, db.Admin)

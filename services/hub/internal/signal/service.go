@@ -14,7 +14,8 @@ import (
 )
 
 // ErrUnavailable is the error of a write if the ledger cannot be reached or does not answer.
-var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
+var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable",
+	"the signal service is unavailable; retry later")
 
 // Time limits of a write: firstAttempt for its first attempt, pause before the second attempt, and total for both. A write
 // without a response may have been stored. A second attempt with the same id returns the stored result. The pause lets the

@@ -140,7 +140,7 @@ func (s *Server) Unpin(c echo.Context) error {
 	}
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil || id.Provider() != protocol.Polymarket {
-		return market.ErrInvalidID
+		return protocol.ErrMarketID
 	}
 	removed, err := request.Audited(c, s.Audits, request.AdminAction{Target: string(id)}, func(ctx context.Context) (bool, error) {
 		return s.Pins.Unpin(ctx, id)

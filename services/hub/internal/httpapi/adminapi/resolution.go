@@ -24,7 +24,7 @@ const (
 )
 
 var errNotNative = apperr.New(apperr.Invalid, "invalid_market_id",
-	"only native markets can be finalized").With("field", "marketId")
+	"only a native market (prefix native-) can be finalized").With("field", "marketId")
 
 // Finalize handles POST /api/resolution/finalize, which sets the outcome of a native market.
 func (s *Server) Finalize(c echo.Context, o httpx.Object) error {

@@ -101,7 +101,7 @@ func (s *Server) File(c echo.Context) error {
 func dryRunOf(c echo.Context, o httpx.Object) bool {
 	for name := range c.QueryParams() {
 		if request.IsDryRun(name) {
-			o.Invalid("dryRun", "must be a member of the body")
+			o.Invalid("dryRun", "must be a member of the body, not a query parameter")
 		}
 	}
 	return request.DryRun(o)

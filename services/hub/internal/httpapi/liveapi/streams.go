@@ -28,7 +28,7 @@ func (s *Server) MarketStreams(c echo.Context, id protocol.MarketID) error {
 func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
-		return market.ErrInvalidID
+		return protocol.ErrMarketID
 	}
 	b := stream.Stream{
 		MarketID: id, Handle: request.Caller(c).Operator.Handle, URL: o.String("url", stream.MaxURL, true),
@@ -64,7 +64,7 @@ func (s *Server) streamChanged(ctx context.Context, handle protocol.Handle) {
 func (s *Server) UnbindStream(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
-		return market.ErrInvalidID
+		return protocol.ErrMarketID
 	}
 	ctx := c.Request().Context()
 	removed, err := s.Stations.Unbind(ctx, id, request.Caller(c).Operator.Handle, s.Now())
@@ -147,7 +147,7 @@ func (s *Server) MakeClip(c echo.Context, h protocol.Handle) error {
 	draft := clip.Request{By: *request.Caller(c).Operator, Handle: h, Title: o.Line("title", clip.MaxTitle, false)}
 	if raw := o.String("marketId", httpx.BodyLimit, false); raw != "" {
 		if draft.MarketID, err = protocol.ParseMarketID(raw); err != nil {
-			o.Invalid("marketId", "must be the id of a market")
+			o.Invalid("marketId", protocol.MarketIDForm)
 		}
 	}
 	if err := o.Err(); err != nil {

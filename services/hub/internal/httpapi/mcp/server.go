@@ -149,7 +149,7 @@ func (s *Server) callTool(ctx context.Context, t *Tool, call *agentCall, argumen
 	}
 	for _, name := range o.Names() {
 		if !t.arguments[name] {
-			return nil, httpx.ErrBody.WithText("%s has no argument with this name", t.Name).With("field", name)
+			return nil, httpx.ErrBody.WithText("the tool %s has no argument %s", t.Name, name).With("field", name)
 		}
 		if !o.Has(name) { // null in dryRun must not store a call
 			o.Invalid(name, "must not be null; leave it out")

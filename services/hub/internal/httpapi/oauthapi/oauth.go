@@ -122,12 +122,12 @@ func clientValues(c echo.Context) (url.Values, error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, httpx.ErrBody.WithText("body is not a valid form")
+		return nil, httpx.ErrBody.WithText("body must be a valid URL-encoded form")
 	}
 	for name, values := range form {
 		for _, v := range values {
 			if !utf8.ValidString(name+v) || strings.ContainsRune(name+v, 0) {
-				return nil, httpx.ErrBody.WithText("body is not valid text")
+				return nil, httpx.ErrBody.WithText("body must contain valid UTF-8 without NUL characters")
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (s *Server) ToolRecord(ctx context.Context, who caller.Caller, _ httpx.Obje
 func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	text, lane := request.Optional(o, "query"), request.Optional(o, "lane")
 	if lane != "" && protocol.LaneFilter(lane) == "" {
-		o.Invalid("lane", "must be a known lane")
+		o.Invalid("lane", "must be one of: "+protocol.LaneNames(protocol.Lanes[:len(protocol.Lanes)-1]))
 	}
 	q := &cataloguev1.FindMarketsRequest{
 		Text: market.CutText(text), Provider: string(protocol.Polymarket), Lane: string(protocol.LaneFilter(lane)),

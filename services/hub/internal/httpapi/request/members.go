@@ -69,7 +69,7 @@ func MarketID(o httpx.Object, name string) protocol.MarketID {
 	}
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {
-		o.Invalid(name, "must be a market id")
+		o.Invalid(name, protocol.MarketIDForm)
 	}
 	return id
 }

@@ -18,7 +18,7 @@ var (
 	errMissingHandle = apperr.New(apperr.Invalid, "missing_handle", "handle is required").With("field", "handle")
 	// ErrInvalidHandle is the error of a text that cannot be a handle.
 	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle",
-		"must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
+		"handle must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 )
 
 // HandleParam returns the handle in the path. Error: not_found for a text that cannot be a handle.

@@ -88,7 +88,7 @@ func (s *Server) SignOut(c echo.Context) error {
 	r := c.Request()
 	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
 	if ok && !httpx.SameOrigin(r, s.Origin) {
-		return caller.ErrForbidden.WithText("requests with a session must come from the pages of this hub (Origin)")
+		return caller.ErrForbidden.WithText("a request with a session must have the Origin of this hub")
 	}
 	var err error
 	switch c.QueryParam("all") {

@@ -162,7 +162,7 @@ func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, 
 		return err
 	}
 	httpx.Degrade(c, cmp.Or(b.source, httpx.Source(err)))
-	b.log.WarnContext(r.Context(), "serving stale or empty answer", "route", c.Path(), "code", apperr.Of(err).Code, "error", err)
+	b.log.WarnContext(r.Context(), "stale or empty response served", "route", c.Path(), "code", apperr.Of(err).Code, "error", err)
 	if last := b.Copies.Peek(key); last != nil {
 		last.WriteTo(w, r)
 		return nil
