@@ -14,8 +14,8 @@ import (
 // Login is the command `signalcast login`, which stores an operator key.
 type Login struct {
 	settings.Flags
-	Label      string   `help:"Name of a created key." default:"signalcast"`
-	Permission []string `help:"Permissions of a created key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+	Label      string   `help:"Name of a new key." default:"signalcast"`
+	Permission []string `help:"Permissions of a new key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
 // loggedIn is the JSON output of login and of keys mint. It does not contain the key.
