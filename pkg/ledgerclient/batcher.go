@@ -162,7 +162,7 @@ func (b *batcher) send(calls []*pendingCall) {
 	response, err := b.ledger.FileMany(ctx, request)
 	b.completed(len(calls), start)
 	if err == nil && len(response.GetAnswers()) != len(calls) {
-		err = apperr.ErrInternal.Wrap(errors.New("the response of the api does not contain one answer per call"))
+		err = apperr.ErrInternal.Wrap(errors.New("the response of the api must contain one answer per call"))
 	}
 	for i, p := range calls {
 		if p.err = err; err == nil {

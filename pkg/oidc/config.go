@@ -51,7 +51,8 @@ func ParseConfig(text string) (Config, error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c.Providers); err != nil {
-		return Config{}, fmt.Errorf("identity providers: not a JSON list of providers with the known members, at byte %d", dec.InputOffset())
+		return Config{}, fmt.Errorf(
+			"identity providers: must be a JSON list of providers with known members only; error at byte %d", dec.InputOffset())
 	}
 	if dec.More() {
 		return Config{}, errors.New("identity providers: more than one JSON value")
@@ -97,7 +98,7 @@ func (p *Provider) check() (wrong []error) {
 	}
 	for _, alg := range p.Algs {
 		if !slices.Contains(asymmetric, alg) {
-			wrong = append(wrong, fmt.Errorf("an algorithm is not one of %s", strings.Join(asymmetric, ", ")))
+			wrong = append(wrong, fmt.Errorf("each algorithm must be one of %s", strings.Join(asymmetric, ", ")))
 		}
 	}
 	if p.JWKSURL == "" && !isWebURL(p.Issuer) {
@@ -105,7 +106,7 @@ func (p *Provider) check() (wrong []error) {
 	}
 	for member, u := range map[string]string{"jwksURL": p.JWKSURL, "usersAPI": p.UsersAPI} {
 		if u != "" && !isWebURL(u) {
-			wrong = append(wrong, fmt.Errorf("%s is not an http or https URL", member))
+			wrong = append(wrong, fmt.Errorf("%s must be an http or https URL", member))
 		}
 	}
 	switch p.WalletsFrom {

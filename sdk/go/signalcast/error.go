@@ -77,7 +77,8 @@ type Degraded struct {
 
 // Error implements error.
 func (d *Degraded) Error() string {
-	return fmt.Sprintf("signalcast: %s: the response is incomplete because a part of the service is unavailable: %s", d.Operation, d.Part)
+	const text = "signalcast: %s: the response is incomplete because a part of the service is unavailable: %s"
+	return fmt.Sprintf(text, d.Operation, d.Part)
 }
 
 // Unanswered is the error of a request without a complete response. A write may have taken effect.

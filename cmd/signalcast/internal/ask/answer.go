@@ -140,7 +140,9 @@ func Read(a *http.Response, err error) ([]byte, error) {
 		}
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
-		return raw, &Unavailable{"the response is incomplete: a part of the service is unavailable (" + part + "). Try again in a moment"}
+		return raw, &Unavailable{
+			"the response is incomplete: a part of the service is unavailable (" + part + "). Try again in a moment",
+		}
 	}
 	return raw, nil
 }

@@ -42,7 +42,7 @@ func openKeys(path string) (*keyring, error) {
 		err = errors.Join(os.Chmod(path, 0o600), json.Unmarshal(raw, &set))
 	}
 	if err == nil && len(set.Keys) == 0 {
-		err = errors.New("it contains no keys")
+		err = errors.New("the file contains no keys")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key file %s cannot be read; remove it to start with a new key: %w", path, err)

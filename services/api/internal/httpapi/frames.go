@@ -104,9 +104,10 @@ type errorJSON struct {
 // Errors of client frames. The client receives each as an error frame, and the socket stays open.
 var (
 	errFrame   = apperr.New(apperr.Invalid, "invalid_frame", "a frame must be one JSON object with op auth, subscribe, unsubscribe or ping")
-	errChannel = apperr.New(apperr.Invalid, "unknown_channel", "there is no such channel")
-	errSince   = apperr.New(apperr.Invalid, "invalid_since", "since must be an event number of 0 or more")
-	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel requires an operator key")
+	errChannel = apperr.New(apperr.Invalid, "unknown_channel", "no such channel; docs/protocol/ws.md lists the channels")
+	errSince   = apperr.New(apperr.Invalid, "invalid_since", "since must be the number (seq) of an event, an integer of at least 0")
+	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated",
+		"this channel requires an operator key: use the websocket and send a frame with op auth first")
 	errAnother = apperr.New(apperr.Unauthenticated, "unauthenticated", "this channel belonged to the previous key and has ended; subscribe again for the new key")
 	errFuture  = apperr.New(apperr.Invalid, "future_cursor", "since is greater than the newest event number; only new events follow")
 	errFull    = apperr.New(apperr.Conflict, "limit_reached",

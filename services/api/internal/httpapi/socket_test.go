@@ -54,9 +54,9 @@ func TestConversation(t *testing.T) {
 	c.want(frame{"op": "pong", "id": "p1"})
 	c.send(`{"op":"subscribe","id":"s1","channels":["market:701122","operator:Mara_K","overlay:mara k","market:???","resolutions","signals:lane:OTHER"]}`)
 	c.want(
-		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "overlay:mara k"},
-		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "market:???"},
-		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "there is no such channel", "channel": "signals:lane:OTHER"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "no such channel; docs/protocol/ws.md lists the channels", "channel": "overlay:mara k"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "no such channel; docs/protocol/ws.md lists the channels", "channel": "market:???"},
+		frame{"op": "error", "id": "s1", "error": "unknown_channel", "message": "no such channel; docs/protocol/ws.md lists the channels", "channel": "signals:lane:OTHER"},
 		frame{"op": "ack", "id": "s1", "channels": []any{"market:701122", "operator:mara_k", "resolutions"}},
 		frame{"op": "snapshot", "channel": "market:701122", "seq": 0.0, "data": marketState()},
 		frame{"op": "snapshot", "channel": "operator:mara_k", "seq": 0.0, "data": map[string]any{"live": false, "showId": nil, "signal": nil, "approved": false}},
@@ -71,7 +71,7 @@ func TestConversation(t *testing.T) {
 	c.want(frame{"op": "event", "channel": "market:701122", "type": "price.tick", "data": map[string]any{"marketId": "701122", "yesBps": 3150.0}})
 	c.send(`{"op":"unsubscribe","id":"s2","channels":["market:701122","pulse:1"]}`)
 	c.want(
-		frame{"op": "error", "id": "s2", "error": "unknown_channel", "message": "there is no such channel", "channel": "pulse:1"},
+		frame{"op": "error", "id": "s2", "error": "unknown_channel", "message": "no such channel; docs/protocol/ws.md lists the channels", "channel": "pulse:1"},
 		frame{"op": "ack", "id": "s2", "channels": []any{"market:701122"}},
 	)
 	b.fact("market.status", "701122", 1)

@@ -110,7 +110,8 @@ func (d *Draft) validate(now time.Time) error {
 	case !protocol.IsLine(d.Question, MinQuestion, MaxQuestion):
 		return invalid("question", fmt.Sprintf("question must be %d to %d characters on one line", MinQuestion, MaxQuestion))
 	case utf8.RuneCountInString(d.Description) > MaxDescription || !protocol.IsText(d.Description, true):
-		return invalid("description", fmt.Sprintf("description must have at most %d characters, and no control characters except line feeds", MaxDescription))
+		return invalid("description",
+			fmt.Sprintf("description must have at most %d characters, and no control characters except line feeds", MaxDescription))
 	case d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)):
 		return invalid("cutoffAt", "cutoffAt must be 5 minutes to 2 years ahead")
 	case d.ResolvesBy != nil && d.ResolvesBy.Before(d.CutoffAt):

@@ -25,7 +25,7 @@ var (
 		"the side costs more than your price plus maxSlippageBps; state the current price")
 	ErrRefused = apperr.New(apperr.Unavailable, "signal_service_unavailable",
 		"storing the call failed; retry in 1 s").With("retryAfterMs", 1000)
-	ErrBusy    = apperr.New(apperr.Unavailable, "db_unavailable",
+	ErrBusy = apperr.New(apperr.Unavailable, "db_unavailable",
 		"the service is overloaded; retry in 1 s").With("retryAfterMs", 1000)
 )
 

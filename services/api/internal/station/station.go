@@ -34,7 +34,7 @@ var (
 		"this is the URL of the hub; use the URL of the station").With("field", "url")
 	ErrLimit = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 stations reached; delete one first").With("limit", MaxOwned)
 	ErrIDs   = apperr.New(apperr.Conflict, "limit_reached",
-		"limit of 30 station ids of an operator reached; deleted stations also count").With("limit", MaxIDs)
+		"limit of 30 station ids of an operator reached; use the id of a deleted station again").With("limit", MaxIDs)
 	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station belongs to another operator")
 	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator must approve the station first")
 	ErrStatus      = invalid("status", "status must be active or paused")

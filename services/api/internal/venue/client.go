@@ -178,7 +178,8 @@ func (c *Client) attempt(ctx context.Context, op, method, path string, query url
 
 func (c *Client) breakerError(op string) error {
 	c.meter.request(c.provider, op, "resting", 0)
-	return market.ErrUnavailable.Wrap(fmt.Errorf("%s gets no requests for a short time after repeated failures", c.base.Host))
+	return market.ErrUnavailable.Wrap(fmt.Errorf(
+		"requests to %s are suspended for a short time after repeated failures", c.base.Host))
 }
 
 func (c *Client) sendRequest(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
@@ -208,10 +209,10 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, query url
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	if err != nil {
-		return Answer{}, repeat{allowed: true}, fmt.Errorf("read answer: %w", err)
+		return Answer{}, repeat{allowed: true}, fmt.Errorf("read response: %w", err)
 	}
 	if len(answer) > MaxBody {
-		return Answer{}, repeat{}, fmt.Errorf("answer larger than %d bytes", MaxBody)
+		return Answer{}, repeat{}, fmt.Errorf("response larger than %d bytes", MaxBody)
 	}
 	return newAnswer(answer, resp.Header, received), repeat{}, nil
 }

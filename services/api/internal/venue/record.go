@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-var errNoList = errors.New("the answer has no list")
+var errNoList = errors.New("the response has no list")
 
 // ReadList reads a JSON response into box. list must be the address of a member of box that contains the list. The error is
 // market.ErrUnavailable if the request fails, or if the response cannot be decoded or has no such list.
@@ -132,7 +132,7 @@ func (r *Records[T]) All(raw []json.RawMessage) ([]T, error) {
 		list = append(list, o)
 	}
 	if len(raw) > 0 && len(list) == 0 {
-		return nil, Unavailable(fmt.Errorf("none of %d records can be read", len(raw)))
+		return nil, Unavailable(fmt.Errorf("none of the %d records can be decoded", len(raw)))
 	}
 	return list, nil
 }

@@ -27,13 +27,14 @@ var (
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such webhook")
 	ErrLimit    = apperr.New(apperr.Conflict, "limit_reached",
 		"limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
-	ErrURL      = apperr.New(apperr.Invalid, "invalid_url",
+	ErrURL = apperr.New(apperr.Invalid, "invalid_url",
 		"url must be an https address of a public host, without a user or a fragment").With("field", "url")
 	ErrChannels = apperr.New(apperr.Invalid, "invalid_channels",
 		"channels must be 1 to 20 different channel names").With("field", "channels")
-	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels", "channels is required").With("field", "channels")
-	ErrChannel   = apperr.New(apperr.Invalid, "unknown_channel", "the channel is unknown or its events have no seq")
-	ErrTypes     = apperr.New(apperr.Invalid, "invalid_types",
+	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels",
+		"channels is required: 1 to 20 channel names").With("field", "channels")
+	ErrChannel = apperr.New(apperr.Invalid, "unknown_channel", "the channel is unknown or its events have no seq")
+	ErrTypes   = apperr.New(apperr.Invalid, "invalid_types",
 		"types must be different event types that have a seq, such as signal.created").With("field", "types")
 	ErrFuture = apperr.New(apperr.Invalid, "future_cursor",
 		"since must be at most the newest event number (seq)").With("field", "since")

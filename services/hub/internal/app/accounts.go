@@ -35,7 +35,7 @@ type AccountConfig struct {
 // check adds an error to r for each invalid account setting.
 func (c *AccountConfig) check(r *config.Report) {
 	if !isWord(c.Partner) {
-		r.Fail("PARTNER_STATION", "must be 1 to 32 of a-z, 0-9 and -")
+		r.Fail("PARTNER_STATION", "must be 1 to 32 characters of a-z, 0-9 and -")
 	}
 	r.OptURL("PARTNER_PROFILE_URL", c.PartnerProfile, "https")
 	if c.ChainID < 0 {

@@ -108,10 +108,10 @@ func (c *Config) Check(r *config.Report) {
 	r.Between("REPLICAS", c.Replicas, 1, 1000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
 	if !isWord(c.Social) {
-		r.Fail("SOCIAL_SOURCE", "must be 1 to 32 of a-z, 0-9 and -")
+		r.Fail("SOCIAL_SOURCE", "must be 1 to 32 characters of a-z, 0-9 and -")
 	}
 	if !isWord(c.VenueA) {
-		r.Fail("VENUE_A_SLUG", "must be 1 to 32 of a-z, 0-9 and -")
+		r.Fail("VENUE_A_SLUG", "must be 1 to 32 characters of a-z, 0-9 and -")
 	}
 	c.checkVideos(r)
 	c.Accounts.check(r)

@@ -25,7 +25,7 @@ var (
 	ErrNotLive  = apperr.New(apperr.Conflict, "not_live", "the operator is not live")
 	ErrCooldown = apperr.New(apperr.Limited, "clip_cooldown",
 		"a clip must be at least 120 s after the last one; retry after the time in retryAfterMs")
-	ErrDaily    = apperr.New(apperr.Limited, "clip_daily_limit",
+	ErrDaily = apperr.New(apperr.Limited, "clip_daily_limit",
 		"limit of 10 clips per day (UTC) reached; retry after the time in retryAfterMs")
 	ErrNoMarket = apperr.New(apperr.Invalid, "missing_market_id",
 		"marketId is required: the operator shows no market").With("field", "marketId")

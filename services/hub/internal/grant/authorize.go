@@ -2,8 +2,8 @@ package grant
 
 import (
 	"context"
-	"fmt"
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"time"
 

@@ -6,7 +6,7 @@ import "github.com/signalcast/signalcast/pkg/apperr"
 var (
 	ErrInvalidRequest = apperr.New(apperr.Invalid, "invalid_request", "")
 	ErrInvalidGrant   = apperr.New(apperr.Invalid, "invalid_grant",
-		"the code or refresh token is unknown, used, expired or revoked; authorize again")
+		"the code or refresh token is unknown, used, expired or revoked; start a new authorization")
 	ErrInvalidScope = apperr.New(apperr.Invalid, "invalid_scope",
 		"the scope is unknown or exceeds what the app may request")
 	ErrInvalidTarget = apperr.New(apperr.Invalid, "invalid_target",
@@ -17,10 +17,10 @@ var (
 	ErrUnsupportedResponse = apperr.New(apperr.Invalid, "unsupported_response_type", "response_type must be code")
 	ErrLoginRequired       = apperr.New(apperr.Invalid, "login_required",
 		"no user is signed in; repeat the request without prompt=none")
-	ErrConsentRequired     = apperr.New(apperr.Invalid, "consent_required",
+	ErrConsentRequired = apperr.New(apperr.Invalid, "consent_required",
 		"the user must consent; repeat the request without prompt=none")
-	ErrInvalidClient       = apperr.New(apperr.Unauthenticated, "invalid_client",
-		"the client is unknown or its authentication failed")
+	ErrInvalidClient = apperr.New(apperr.Unauthenticated, "invalid_client",
+		"the client is unknown or its authentication failed; check client_id and the client secret")
 )
 
 // Errors of the registration and the change of apps.

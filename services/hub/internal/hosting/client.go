@@ -35,7 +35,7 @@ func newClient(base string, auth func(*http.Request)) client {
 	}}
 }
 
-var errAnswer = errors.New("unexpected answer of the host")
+var errAnswer = errors.New("unexpected response of the host")
 
 // status is the error of a response with a status other than 2xx. Its value is the HTTP status.
 type status int

@@ -154,7 +154,8 @@ func (s *Server) challenge(c echo.Context, r route, err error) {
 }
 
 // errForeignOrigin is the error of an agent request from a web page of another origin or for a foreign host name.
-var errForeignOrigin = caller.ErrForbidden.WithText("requests from web pages of other origins are not allowed")
+var errForeignOrigin = caller.ErrForbidden.WithText(
+	"requests from web pages of other origins are not allowed; use a page of this hub")
 
 // checkOrigin rejects requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
 // because a browser never adds the token by itself. A request that arrives at a loopback address must name a loopback host; this

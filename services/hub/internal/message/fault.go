@@ -9,9 +9,10 @@ var (
 
 	ErrTooLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a message must have at most 32 KiB")
 	ErrScope    = apperr.New(apperr.Forbidden, "insufficient_scope", "")
-	ErrBearer   = apperr.New(apperr.Forbidden, "forbidden", "the bearer token belongs to another passport or app than the message")
-	ErrNonce    = apperr.New(apperr.Conflict, "nonce_reused",
-		"the key has already signed another message with this nonce").With(memberReason, reasonNonce)
+	ErrBearer   = apperr.New(apperr.Forbidden, "forbidden",
+		"the bearer token belongs to another passport or app than the message; use a token of the same passport and app")
+	ErrNonce = apperr.New(apperr.Conflict, "nonce_reused",
+		"the key has already signed another message with this nonce; use a new nonce").With(memberReason, reasonNonce)
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "")
 )
 
@@ -22,9 +23,10 @@ var (
 	ErrProof     = apperr.New(apperr.Invalid, "invalid_proof", "the proof must be a signature of this registration by the key")
 	ErrChallenge = apperr.New(apperr.Invalid, "challenge_expired",
 		"the challenge is unknown, used or older than five minutes; request a new one")
-	ErrSignerExists  = apperr.New(apperr.Conflict, "signer_exists", "the public key is already registered")
-	ErrSignerRevoked = apperr.New(apperr.Conflict, "signer_revoked", "the public key was revoked and cannot be registered again")
-	ErrLimit         = apperr.New(apperr.Conflict, "limit_reached",
+	ErrSignerExists  = apperr.New(apperr.Conflict, "signer_exists", "the public key is already registered; use another key")
+	ErrSignerRevoked = apperr.New(apperr.Conflict, "signer_revoked",
+		"the public key was revoked and cannot be registered again; use a new key")
+	ErrLimit = apperr.New(apperr.Conflict, "limit_reached",
 		"limit of ten active signers of a passport for an app reached; revoke one first").With("limit", MaxSigners)
 )
 

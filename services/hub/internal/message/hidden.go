@@ -32,7 +32,7 @@ func (s *Service) hide(ctx context.Context, records []Record) error {
 	}
 	hidden := r.GetHidden()
 	if len(hidden) != len(things) {
-		return fmt.Errorf("moderation of %d things returned %d results", len(things), len(hidden))
+		return fmt.Errorf("moderation of %d objects returned %d results", len(things), len(hidden))
 	}
 	for n, i := range owner {
 		if !hidden[n] || records[i].Hidden {

@@ -36,7 +36,8 @@ func checkWindow(m Message, now time.Time) error {
 // checkScope returns insufficient_scope unless the signer has the scope that the message type requires.
 func checkScope(m Message, s Signer) error {
 	if !slices.Contains(s.Scopes, m.Type.Scope()) {
-		return ErrScope.With(memberScope, m.Type.Scope()).WithText("the signer lacks the scope of the message type")
+		return ErrScope.With(memberScope, m.Type.Scope()).WithText(
+			"the signer lacks the scope of the message type; use a signer with the scope in required")
 	}
 	return nil
 }

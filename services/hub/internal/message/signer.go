@@ -132,7 +132,8 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	}
 	for _, scope := range d.Scopes {
 		if !slices.Contains(owner.Scopes, scope) {
-			return Signer{}, ErrScope.With(memberScope, scope).WithText("a signer cannot have a scope that was not granted")
+			return Signer{}, ErrScope.With(memberScope, scope).WithText(
+				"scopes must contain only scopes that were granted to the app or the operator key")
 		}
 	}
 	if !protocol.IsName(d.Label, 0, MaxLabel) {

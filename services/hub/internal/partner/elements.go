@@ -13,8 +13,8 @@ const (
 )
 
 var (
-	errShape = errors.New("the answer does not contain the list")
-	errCut   = errors.New("the answer is truncated")
+	errShape = errors.New("the response does not contain the list")
+	errCut   = errors.New("the response is truncated")
 )
 
 // elements returns the elements of a list that is a member of a JSON object. It does not parse the elements, so a malformed

@@ -84,8 +84,8 @@ func (r *Reader) rules() federation.Rules {
 }
 
 var (
-	errLarge    = errors.New("the answer exceeds one megabyte")
-	errDegraded = errors.New("the answer is empty because its source was unavailable")
+	errLarge    = errors.New("the response exceeds one megabyte")
+	errDegraded = errors.New("the response is empty because its source was unavailable")
 )
 
 // buffers reuses the buffers for responses, so that frequent reads do not allocate a megabyte each.
@@ -141,7 +141,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 	req.Header.Set("User-Agent", "signalcast-federation")
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("no answer: %w", errors.Unwrap(err)) // without the URL, which can contain a secret of the partner
+		return nil, fmt.Errorf("no response: %w", errors.Unwrap(err)) // without the URL, which can contain a secret of the partner
 	}
 	if resp.StatusCode != http.StatusOK {
 		_ = resp.Body.Close()

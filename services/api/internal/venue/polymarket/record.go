@@ -53,7 +53,7 @@ type tag struct {
 	Slug loosejson.Text `json:"slug"`
 }
 
-var errRecord = errors.New("the record has no number, question or state")
+var errRecord = errors.New("the record has no numeric id, question or state")
 
 func decode(raw json.RawMessage) (object, error) {
 	var o object

@@ -107,7 +107,7 @@ func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 		payload = readTake(p)
 	case signal.Reaffirm:
 		if len(p.Names()) > 0 {
-			return nil, signal.ErrPayload.WithText("payload must be empty for reaffirm")
+			return nil, signal.ErrPayload.WithText("payload must be empty for the type reaffirm")
 		}
 	case signal.Confidence:
 		n := p.Int("confidence", protocol.MinConfidence, protocol.MaxConfidence)
@@ -122,7 +122,7 @@ func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 		return nil, signal.ErrPayload.WithText("payload: %s", apperr.Of(err).Message)
 	}
 	if kind == signal.Take && payload == (payloadJSON{}) {
-		return nil, signal.ErrPayload.WithText("payload: one of mediaAssetId, url, text is required")
+		return nil, signal.ErrPayload.WithText("payload must have at least one of mediaAssetId, url and text")
 	}
 	return httpx.Marshal(payload)
 }

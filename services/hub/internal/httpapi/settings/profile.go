@@ -34,7 +34,7 @@ func (s *Server) Profile(c echo.Context, handle protocol.Handle) error {
 }
 
 var errAutomated = apperr.New(
-	apperr.Forbidden, "forbidden", "only an administrator can clear automated",
+	apperr.Forbidden, "forbidden", "only an administrator can set automated to false",
 ).With("field", "automated")
 
 // ChangeProfile handles POST /api/streamer/profile. It stores the same changes as the signed message profile.update. Missing
