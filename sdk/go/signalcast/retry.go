@@ -44,8 +44,8 @@ func passing(a *http.Response) bool {
 
 // pause returns a random delay before attempt n+1, so that many clients do not retry at the same time. wants is the delay that
 // the service requires, or 0. pause returns false if wants is longer than p.Longest.
-func (p Retry) pause(n int, wants time.Duration) (time.Duration, bool) {
-	if wants > p.Longest {
+func (p Retry) pause(n int, retryAfter time.Duration) (time.Duration, bool) {
+	if retryAfter > p.Longest {
 		return 0, false
 	}
 	usual := p.First

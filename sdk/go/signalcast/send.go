@@ -16,7 +16,7 @@ import (
 const maxAnswer = 16 << 20
 
 // errTooLarge is the error of a response that is larger than maxAnswer. The protocol has no response of this size.
-var errTooLarge = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+var errTooLarge = fmt.Errorf("the response has more than %d bytes", maxAnswer)
 
 // sender sends the requests of the generated client to one service. It adds the credential, retries requests that may be
 // repeated, and limits the size of responses.

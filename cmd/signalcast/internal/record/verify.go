@@ -16,7 +16,7 @@ import (
 )
 
 // ErrDiffers is the error of a record in which at least one number differs from the computed number.
-var ErrDiffers = errors.New("the record contains wrong numbers")
+var ErrDiffers = errors.New("the record contains values that differ from the computed ones")
 
 // ErrOrigin is the error of a record whose arithmetic is correct but whose origin was required and could not be verified.
 var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record has no proofs of the public log")
@@ -132,6 +132,20 @@ func (v *verifier) checkLine(text []byte) error {
 	}
 	return nil
 }
+
+// formatVersion is the supported version of the record format.
+const formatVersion = "2"
+
+// unsupportedVersionError is the error of a record with another version of the record format. It matches ErrNoRecord.
+type unsupportedVersionError string
+
+// Error implements error.
+func (e unsupportedVersionError) Error() string {
+	return fmt.Sprintf("record format version %q is not supported; this program reads version %s", string(e), formatVersion)
+}
+
+// Unwrap returns ErrNoRecord.
+func (e unsupportedVersionError) Unwrap() error { return ErrNoRecord }
 
 // begin parses and checks the first line of a record. It returns ErrNoRecord if the line is not valid JSON or the version of the
 // format is unknown.

@@ -125,7 +125,7 @@ func (s *Store) Waiting(ctx context.Context, limit int) ([]outbox.Fact, error) {
 	return pg.Collect(rows, func(row db.ListOutboxRow) outbox.Fact { return outbox.Fact(row) }), err
 }
 
-// Sent implements outbox.Store. It deletes the sent facts at the given places of the outbox. Error: db_unavailable.
-func (s *Store) Sent(ctx context.Context, places []int64) error {
-	return s.writes.DeleteOutbox(ctx, places)
+// Sent implements outbox.Store. It deletes the outbox rows of sent facts. Error: db_unavailable.
+func (s *Store) Sent(ctx context.Context, rowIDs []int64) error {
+	return s.writes.DeleteOutbox(ctx, rowIDs)
 }

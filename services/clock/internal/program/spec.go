@@ -23,7 +23,7 @@ const (
 
 // ErrSpec is the error for an invalid FilterSpec. A spec must be a JSON object of at most 2 KiB. Its members must have the right
 // type and be in range, and a minimum must not be greater than its maximum.
-var ErrSpec = apperr.New(apperr.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
+var ErrSpec = apperr.New(apperr.Invalid, "invalid_spec", `spec must be a FilterSpec, a JSON object such as {"maxYes":60}`)
 
 // bound is an optional number.
 type bound struct {

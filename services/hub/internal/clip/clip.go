@@ -73,7 +73,7 @@ type Video struct {
 }
 
 // ErrNoVideo is the error of Maker.Cut if there is no stored video of the clip. Another attempt would fail too.
-var ErrNoVideo = errors.New("there is no video of that moment")
+var ErrNoVideo = errors.New("no video of the requested time is stored")
 
 // Store stores clips. Error of all methods: db_unavailable.
 type Store interface {

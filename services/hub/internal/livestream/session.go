@@ -25,7 +25,7 @@ const (
 )
 
 // ErrNotApproved is returned for a request by a suspended operator.
-var ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has suspended this operator")
+var ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator has suspended this operator")
 
 // Session is a broadcast session of an operator. It is live while it is open and has a stream URL.
 type Session struct {

@@ -33,7 +33,8 @@ func (d *Draft) Request() *programv1.CreatePreemptRequest {
 }
 
 // ErrUnavailable is the error of a programme change if the clock does not answer or if no clock is configured.
-var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
+var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable",
+	"the programme service is unavailable; retry in 1 s").With("retryAfterMs", 1000)
 
 // ClockError converts an error of the clock: it returns ErrUnavailable if the clock is unavailable, and any other error
 // unchanged.
