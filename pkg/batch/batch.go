@@ -95,8 +95,8 @@ func (q *Queue[T]) queueOf(item T) (key string, l *keyQueue[T]) {
 	return key, l
 }
 
-// added increases the length of the queue by one. It starts a goroutine that sends batches if no batch of the key is in
-// flight, or if Config.Flight and Config.Spread permit another one.
+// added increases the length of the queue by one. If no batch of the key is in flight, or if Config.Flight and Config.Spread
+// permit another one, it starts a goroutine that sends batches.
 func (q *Queue[T]) added(key string, l *keyQueue[T]) {
 	q.length++
 	if l.inFlight == 0 || l.inFlight < q.cfg.Flight && len(l.waiting) >= q.cfg.Spread {
@@ -120,8 +120,8 @@ func (q *Queue[T]) Close() {
 	q.senders.Wait()
 }
 
-// sendBatches sends batches of one key until no item of the key waits. It omits items that Config.Wanted rejects. If
-// Config.All is set, sendBatches first waits until fewer batches are in flight.
+// sendBatches sends batches of one key until no item of the key waits. It omits items that Config.Wanted rejects. If Config.All
+// is set, sendBatches first waits until fewer than Config.All batches are in flight.
 func (q *Queue[T]) sendBatches(key string, l *keyQueue[T]) {
 	if q.slots != nil {
 		q.slots <- struct{}{}

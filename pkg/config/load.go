@@ -59,8 +59,8 @@ func LoadFrom[T any](environ map[string]string) (T, error) {
 	return cfg, InvalidSettings(slices.Compact(r.mistakes))
 }
 
-// withFiles returns a copy of environ in which each key with a setting KEY_FILE has the content of that file as its
-// value. It adds a mistake to r if KEY and KEY_FILE are both set or the file cannot be read.
+// withFiles returns a copy of environ. For each of keys, if KEY_FILE is set, the value of KEY is the content of the file with
+// that path. withFiles adds a mistake to r if KEY and KEY_FILE are both set or the file cannot be read.
 func withFiles(r *Report, environ map[string]string, keys []string) map[string]string {
 	values := make(map[string]string, len(environ))
 	for name, value := range environ {
@@ -86,7 +86,7 @@ func withFiles(r *Report, environ map[string]string, keys []string) map[string]s
 	return values
 }
 
-// maxFile is the maximum size in bytes of a file whose path a setting KEY_FILE contains.
+// maxFile is the maximum size in bytes of a file that a setting KEY_FILE names.
 const maxFile = 64 << 10
 
 func readFile(path string) (string, error) {
@@ -105,8 +105,9 @@ func readFile(path string) (string, error) {
 	return string(bytes.TrimRight(b, "\r\n")), nil
 }
 
-// addParseErrors adds one mistake for each setting that could not be parsed. The error texts of the library contain the
-// value and the Go field name instead of the setting, so addParseErrors parses each setting alone to find the invalid ones.
+// addParseErrors adds one mistake for each required setting that is missing or empty, and for each setting that cannot be parsed.
+// The parse errors of the library contain the value and the Go field name instead of the setting, so addParseErrors parses each
+// setting alone to find the invalid ones.
 func addParseErrors[T any](r *Report, err error, values map[string]string, keys []string) {
 	var all env.AggregateError
 	if errors.As(err, &all) {

@@ -141,8 +141,8 @@ func (r *Report) PublicURL(name, raw string) {
 	}
 }
 
-// DSN adds a mistake unless s is a URL with one of the given schemes, for a database or a cache. The URL may contain a
-// password and is therefore a Secret.
+// DSN adds a mistake unless s is the URL of a database or a cache with one of the given schemes. The URL may contain a password
+// and is therefore a Secret.
 func (r *Report) DSN(name string, s Secret, schemes ...string) {
 	if !s.IsSet() {
 		r.Fail(name, "is not set")

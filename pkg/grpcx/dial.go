@@ -39,8 +39,8 @@ type DialConfig struct {
 }
 
 // Dial returns a connection that connects in the background, so that services may start in any order. While the other service is
-// unavailable, requests fail at once and the connection is retried at least once per second. Dial returns an error if Addr or
-// Secret is empty.
+// unavailable, requests fail at once, and the pauses between connection attempts are shorter than one second. Dial returns an
+// error if Addr or Secret is empty.
 func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if cfg.Addr == "" || cfg.Secret == "" {
 		return nil, errors.New("dial: address and link secret are required")

@@ -83,9 +83,9 @@ func toStatus(err error) error {
 	return st.Err()
 }
 
-// fromStatus converts the status error of a call to the error that its caller gets. A fault that the server sent is
-// restored. Unavailability and timeouts become the fault unavailable, and cancellation by the caller becomes the error
-// of ctx. Every other error is internal.
+// fromStatus converts the status error of a call to the error that its caller gets. A fault that the server sent is restored.
+// Unavailability and timeouts become the fault unavailable, and cancellation by the caller becomes the error of ctx. Every other
+// status becomes an internal fault. An error without a status is returned unchanged.
 func fromStatus(ctx context.Context, err error, unavailable *apperr.Fault) error {
 	if err == nil {
 		return nil

@@ -36,8 +36,8 @@ func (c *Cache) Get(ctx context.Context, key string, build Build) (*Page, error)
 	})
 }
 
-// Peek returns the page of a key if it is fresh or stale, or nil, without waiting. A stale page is rebuilt in the
-// background.
+// Peek returns the page of a key without waiting, or nil if the page is missing or expired. A stale page is returned and rebuilt
+// in the background.
 func (c *Cache) Peek(key string) *Page {
 	p, _ := c.Cache.Peek(key)
 	return p

@@ -132,8 +132,8 @@ func (p *Page) matches(lines []string) bool {
 	return false
 }
 
-// takesGzip reports whether the Accept-Encoding header accepts gzip: it lists gzip, or * without gzip, with a weight above
-// zero. lines contains the values of the header.
+// takesGzip reports whether the Accept-Encoding header accepts gzip, that is, lists gzip with a weight above zero. If gzip is not
+// listed, the weight of * applies. lines contains the values of the header.
 func takesGzip(lines []string) bool {
 	wildcard := false
 	for _, line := range lines {

@@ -47,9 +47,9 @@ func (k CORS) set(h http.Header) {
 	h["Access-Control-Expose-Headers"] = corsExpose
 }
 
-// cors returns the CORS class for a request with the given method. A preflight request, or a method that the path
-// does not have, gets Protocol if any route of the path is a protocol route. Otherwise a preflight gets the class of
-// GET. A write on the path of a public read therefore never gets Access-Control-Allow-Origin: *.
+// cors returns the CORS class for a request with the given method. For a method that has a route, it is the class of that route.
+// A preflight request, or a method that the path does not have, gets Protocol if any route of the path is a protocol route.
+// Otherwise a preflight gets the class of GET, and any other method gets None.
 func (p *path) cors(method string) CORS {
 	if p == nil {
 		return None

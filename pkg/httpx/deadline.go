@@ -21,7 +21,7 @@ type timedBody struct {
 	end  time.Time
 }
 
-// Read implements io.Reader. It limits the wait to idle, but not beyond end. After the last byte it removes the deadline.
+// Read implements io.Reader. It waits for at most idle, and not beyond end. After the last byte it removes the deadline.
 func (d *timedBody) Read(b []byte) (int, error) {
 	limit := time.Now().Add(d.idle)
 	if limit.After(d.end) {

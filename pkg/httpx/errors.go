@@ -72,8 +72,9 @@ func faultOf(err error) *apperr.Fault {
 	return apperr.Of(err)
 }
 
-// WriteError writes err as the JSON response { error, message?, …extra } with the headers of its status and
-// Cache-Control: no-store. It returns the status. If the response has already started, WriteError writes nothing.
+// WriteError writes err as the JSON response { error, message?, …extra } with Cache-Control: no-store. A 401 response has
+// WWW-Authenticate, and a 429 or 503 response has Retry-After. WriteError returns the status. If the response has already
+// started, WriteError writes nothing.
 func WriteError(c echo.Context, err error) int {
 	f := faultOf(err)
 	status := Status(f.Kind)

@@ -28,7 +28,7 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-// Marshal returns v as JSON in the form of responses: without escaping of <, > and & and without a final newline.
+// Marshal returns v as JSON without escaping of <, > and & and without a final newline. JSON responses have the same form.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := marshal(&b, v); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Object is a decoded JSON object. Its accessors take exact member names and record the first error in the order of
-// their calls; Err returns it. After an error they return zero values, so a handler can read all members and check
-// Err once. A null member counts as absent. Nested objects of one body share the recorded error.
+// Object is a decoded JSON object. Its accessors take exact member names. They record the first error in the order of their
+// calls, and Err returns it. A handler can therefore read all members and check Err once. A null member counts as absent. Nested
+// objects of one body share the recorded error.
 type Object struct {
 	src   []byte
 	spans []span
@@ -30,8 +30,8 @@ func DecodeBytes(b []byte) (Object, error) {
 	return Object{src: b, spans: spans, first: new(*apperr.Fault)}, nil
 }
 
-// Err returns the first recorded error, or nil. Its code is missing_<member> or invalid_<member>, and its extra
-// member field contains the full member name.
+// Err returns the first recorded error, or nil. Its code is missing_<member> or invalid_<member>, and its extra member "field"
+// contains the full member name.
 func (o Object) Err() error {
 	if o.first == nil || *o.first == nil {
 		return nil

@@ -69,8 +69,8 @@ func withoutQuery(value string) string {
 	return value
 }
 
-// safeQuery returns the query for the access log. It replaces values of secret parameters with "-" and names that
-// cannot be decoded with "?".
+// safeQuery returns the query for the access log, cut to about 512 bytes. It replaces the values of secret parameters with "-",
+// and names that cannot be decoded with "?".
 func safeQuery(raw string) string {
 	const most = 512
 	if raw == "" {

@@ -23,9 +23,9 @@ func (l retryListener) Accept() (net.Conn, error) {
 	return &retryConn{Conn: c}, nil
 }
 
-// retryConn is a connection that repeats a read once when its deadline has passed. If the process was suspended for
-// seconds, the deadline has passed although the request has arrived in time. Without the second read, the request
-// would be dropped without a response. The read is repeated once per deadline, so slow clients gain nothing.
+// retryConn is a connection that repeats a read once when its deadline has passed. If the process was suspended for seconds, the
+// deadline may have passed although the request has arrived in time. Without the second read, the request would be dropped
+// without a response. The read is repeated once per deadline, so a slow client gains at most retryTime.
 type retryConn struct {
 	net.Conn
 	due atomic.Bool // a deadline in the future was set, and no read has been repeated since

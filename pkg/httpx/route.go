@@ -85,8 +85,8 @@ func (e *Router) addMissingMethods() {
 	}
 }
 
-// covers reports whether every path of the pattern special also matches the pattern general, because general has
-// parameters in place of fixed segments.
+// covers reports whether the pattern general matches every path of the pattern special: general equals special, or has parameters
+// in place of fixed segments.
 func covers(general, special string) bool {
 	g, s := strings.Split(general, "/"), strings.Split(special, "/")
 	if len(g) != len(s) {
@@ -174,9 +174,9 @@ func (e *Router) handler(rt Route) echo.HandlerFunc {
 // second.
 const readTime = 900 * time.Millisecond
 
-// limitTime sets the deadline of the request. own is Route.Timeout: 0 means the default timeout, and a negative value means
-// no timeout. For a longer or no timeout, limitTime also changes the deadlines of the connection. The caller must call the
-// returned function.
+// limitTime sets the deadline of the request. own is Route.Timeout: 0 means the default timeout, and a negative value means no
+// timeout. Without a timeout, or with one longer than the default, limitTime also changes the deadlines of the connection. The
+// caller must call the returned function.
 func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc {
 	r := c.Request()
 	if own < 0 {
@@ -202,8 +202,8 @@ func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc
 	return cancel
 }
 
-// degrade responds to a failed list read with status 200 and its empty value. It returns err unchanged if the request was
-// invalid, the client has disconnected, or the response has started.
+// degrade responds to a failed list read with status 200 and its empty value. It returns err unchanged if err is neither an
+// internal error nor an unavailability, the client has disconnected, or the response has started.
 func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 	f := faultOf(err)
 	left := errors.Is(err, context.Canceled) && errors.Is(c.Request().Context().Err(), context.Canceled)
@@ -222,8 +222,8 @@ func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 
 const degradedHeader = "X-Degraded"
 
-// Degrade sets the header X-Degraded to the name of a failed source and Cache-Control to no-store. The router counts
-// such responses.
+// Degrade sets the header X-Degraded to the name of a failed source and Cache-Control to no-store. The router calls
+// Config.Degraded for such a response.
 func Degrade(c echo.Context, source string) {
 	h := c.Response().Header()
 	h["Cache-Control"], h[degradedHeader] = noStore, []string{source}

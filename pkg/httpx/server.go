@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Limits are the timeouts and size limits of a server. Zero values mean the defaults, which the comments of the fields
-// contain. With them, a slow client occupies a connection for at most five seconds.
+// Limits are the timeouts and size limits of a server. Zero values mean the defaults, which the comments of the fields contain.
 type Limits struct {
 	ReadHeader time.Duration `env:"HTTP_READ_HEADER_TIMEOUT"` // 2 s
 	Read       time.Duration `env:"HTTP_READ_TIMEOUT"`        // 4 s, for header and body
@@ -63,8 +62,8 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 	return s
 }
 
-// Join makes Start pass its listener through wrap, and sets context as the ConnContext of the http.Server. It is for
-// packages that change connections. It must be called before Start.
+// Join makes Start pass its listener through wrap, and sets context as the ConnContext of the http.Server. It must be called
+// before Start.
 func (s *Server) Join(wrap func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
 	s.wrap, s.srv.ConnContext = wrap, unwrapped(context)
 }
@@ -129,8 +128,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Internal returns the handler of the internal listener: metrics, health checks, and the list of public routes. It
-// serves no profiles.
+// Internal returns the handler of the internal listener: metrics, health checks, and the list of public routes. It does not serve
+// the routes of net/http/pprof.
 func Internal(metrics http.Handler, h *Health, table []Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
@@ -173,8 +172,8 @@ func writePlain(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body)
 }
 
-// hardening contains the security headers of responses in production. Browsers use https only, pages may not use the
-// listed devices, and windows of other origins get no reference to a page.
+// hardening contains the security headers of responses in production. Browsers use https only, pages may not use the listed
+// features, and windows of other origins get no reference to a page.
 var hardening = map[string][]string{
 	"Strict-Transport-Security":  {"max-age=31536000"},
 	"Permissions-Policy":         {"camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), bluetooth=(), midi=()"},

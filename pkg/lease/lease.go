@@ -30,8 +30,8 @@ func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx contex
 }
 
 // Try runs do once if this process gets the advisory lock key, and reports whether do ran. When the connection that holds the
-// lock fails, Try cancels the context of do and later returns errLost. do must then return soon, because another replica may
-// lead within a second.
+// lock fails, Try cancels the context of do, and returns errLost after do has returned. do must then return soon, because another
+// replica may lead within a second.
 func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) (led bool, err error) {
 	conn, err := lock(ctx, pool, key)
 	if err != nil || conn == nil {

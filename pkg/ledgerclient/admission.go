@@ -35,7 +35,7 @@ func newAdmission() admission { return admission{limit: maxPending, batchSize: m
 // admit reports whether another call may enter when pending calls are queued or in flight.
 func (a *admission) admit(pending int) bool { return pending < a.limit }
 
-// expired reports whether a call that has waited this long must be rejected instead of sent.
+// expired reports whether a call that has waited for the time waited must be rejected instead of sent.
 func (a *admission) expired(waited time.Duration) bool { return waited > maxQueueTime }
 
 // reset ends an overload and restores the limit maxPending.

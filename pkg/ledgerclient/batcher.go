@@ -28,8 +28,8 @@ const (
 var errOverloaded = apperr.New(apperr.Unavailable, "db_unavailable", "the service is overloaded; retry in 1 s").
 	With("retryAfterMs", 1000)
 
-// File files one call and returns the stored call. Calls that wait at the same time are sent in one batch.
-// mayBeStored means that an earlier attempt may have been stored; the call is then not rejected because of overload.
+// File files one call and returns the stored call. Calls that wait at the same time are sent in batches.
+// mayBeStored means that an earlier attempt may have been stored. Such a call is not rejected because of overload.
 // Errors: those of SignalService.File, and db_unavailable with retryAfterMs when too many calls are pending.
 func (c *Client) File(ctx context.Context, call *signalv1.FileRequest, mayBeStored bool) (*signalv1.FileResponse, error) {
 	return c.calls.file(ctx, call, mayBeStored)
@@ -128,8 +128,8 @@ func (b *batcher) batchSize() int {
 	return b.admission.batchSize
 }
 
-// wanted reports whether a queued call must be sent, and then counts it as in flight. It returns false if the client of the
-// call has canceled, or if the call has waited too long. In the latter case it rejects the call with errOverloaded.
+// wanted reports whether a queued call must be sent, and then counts it as in flight. It returns false if the context of the call
+// has ended, or if the call has waited too long. In the latter case it rejects the call with errOverloaded.
 func (b *batcher) wanted(p *pendingCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,8 +172,8 @@ func (b *batcher) send(calls []*pendingCall) {
 	}
 }
 
-// completed records that the api has answered a batch. calls is the number of calls in the batch, and start is the time at
-// which it was sent.
+// completed records that the request for a batch has succeeded or failed. calls is the number of calls in the batch, and start is
+// the time at which it was sent.
 func (b *batcher) completed(calls int, start time.Time) {
 	now, queued := b.now(), b.queue.Len()
 	b.mu.Lock()

@@ -23,8 +23,8 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Client contains a generated client for each gRPC service of the api. Reads of stored data have the deadlines that
-// WithDeadlines sets. Every other call has the deadline of its context. Errors are of type *apperr.Fault.
+// Client contains a generated client for each gRPC service of the api. Reads of stored data have the deadlines that WithDeadlines
+// sets. Every other call has the deadline of its context.
 type Client struct {
 	Boards           boardv1.BoardReadServiceClient
 	Catalogue        cataloguev1.CatalogueReadServiceClient
@@ -83,7 +83,7 @@ func (c *Client) Market(ctx context.Context, id protocol.MarketID) (*marketv1.Ma
 	return r.GetMarket(), err
 }
 
-// Outcome returns the resolution of a market, or nil if there is neither a claim nor a dispute.
+// Outcome returns the resolution of a market, or nil if there is none.
 func (c *Client) Outcome(ctx context.Context, id protocol.MarketID) (*resolutionv1.Outcome, error) {
 	r, err := c.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	return r.GetOutcome(), err

@@ -32,8 +32,8 @@ const (
 	pulseTime = 10 * time.Second
 )
 
-// deadlines contains the timeout of each method by its full name. Writes, and reads for which the api may request
-// data from a venue, are not listed. They have the deadline of their request.
+// deadlines contains the timeouts of read methods by full method name. Writes, and reads for which the api may request data from
+// a venue, are not listed. They have the deadline of their context.
 var deadlines = map[string]time.Duration{
 	boardv1.BoardReadService_GetRecord_FullMethodName:              readTime,
 	boardv1.BoardReadService_ListBroadcast_FullMethodName:          readTime,

@@ -114,13 +114,13 @@ func majorVersion(ctx context.Context, tool string) (int, error) {
 	return strconv.Atoi(string(m[1]))
 }
 
-// hintPostgres returns the command that installs Postgres on this system.
+// hintPostgres returns the command that installs Postgres on this system, or general advice on an unknown system.
 func hintPostgres() string {
 	return hint("brew install postgresql@18", "apk add postgresql17 postgresql17-contrib", "sudo apt-get install -y postgresql",
 		"sudo dnf install -y postgresql-server postgresql-contrib", "install PostgreSQL 15 or newer, or set DATABASE_URL")
 }
 
-// hintRedis returns the command that installs Redis on this system.
+// hintRedis returns the command that installs Redis on this system, or general advice on an unknown system.
 func hintRedis() string {
 	return hint("brew install redis", "apk add redis", "sudo apt-get update && sudo apt-get install -y redis-server",
 		"sudo dnf install -y redis", "install Redis 7 or Valkey")

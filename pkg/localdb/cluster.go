@@ -70,8 +70,8 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 	return cluster{}, fail
 }
 
-// reopen returns c with the owner of the data and the binaries of the major version that wrote it. It waits until a
-// previous server has ended (see waitForPredecessor). It fails if that version is not installed.
+// reopen returns c with the owner of the data and the binaries of the major version that wrote it. It waits until a previous
+// server has ended (see waitForPredecessor). It fails if that version is neither installed nor downloadable.
 func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 	raw, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	if err != nil {

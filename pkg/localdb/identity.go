@@ -31,8 +31,8 @@ func identities() []identity {
 	return list
 }
 
-// ownerIdentity returns the identity that can use an existing data directory. As root it is the owner of the directory, or a
-// user namespace if the owner is root. Otherwise it is the current user.
+// ownerIdentity returns the identity that can use an existing data directory. If this process runs as root, that is the owner of
+// the directory, or a user namespace if the owner is root. Otherwise it is the current user.
 func ownerIdentity(dir string) identity {
 	var st syscall.Stat_t
 	if err := syscall.Stat(dir, &st); os.Geteuid() != 0 || err != nil {

@@ -43,8 +43,8 @@ type Postgres struct {
 	port    int
 }
 
-// StartPostgres finds or starts the server that cfg describes. Its error lists every attempt and the command that
-// installs Postgres.
+// StartPostgres finds or starts the server that cfg describes. If no server can be started, the error lists every attempt and the
+// command that installs Postgres.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	p := &Postgres{Process: NewProcess(""), cfg: cfg}
 	if cfg.URL != "" {

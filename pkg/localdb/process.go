@@ -51,8 +51,8 @@ func (p *Process) current() *Child {
 	return p.child
 }
 
-// startReady starts cmd and returns when probe returns nil. It returns an error if probe returns errPortTaken, if probe does
-// not succeed within limit, if the process ends, or when ctx ends. It then stops the process.
+// startReady starts cmd and returns when probe returns nil. It stops the process and returns an error if probe returns
+// errPortTaken, if probe does not succeed within limit, if the process ends, or when ctx ends.
 func (p *Process) startReady(ctx context.Context, cmd *exec.Cmd, death syscall.Signal, limit time.Duration, probe func(context.Context) error) error {
 	child, err := p.Start(cmd, death)
 	if err != nil {

@@ -24,12 +24,12 @@ type Provider struct {
 	UsersSecret config.Secret `json:"usersSecret"` // password for the users API; empty: no user name and password
 }
 
-// DevelopmentAudience is the audience at the development issuer, which issues tokens for any user.
+// DevelopmentAudience is the audience of the tokens of the development issuer, which issues tokens for any user.
 const DevelopmentAudience = "signalcast-dev"
 
-// Values of Provider.WalletsFrom, which states where the wallets of a user are found. walletsClaim is a prefix that the path
-// of a claim follows. With WalletsIdentityToken and WalletsUsersAPI, a recent identity token with linked accounts (as issued
-// by Privy) is accepted. If it does not list the wallet, the users API is queried if one is configured.
+// Values of Provider.WalletsFrom, which states where the wallets of a user are found. The path of a claim follows the prefix
+// walletsClaim. With WalletsIdentityToken and WalletsUsersAPI, a recent identity token with linked accounts (as issued by Privy)
+// is accepted. If it does not list the wallet, the users API is queried if one is configured.
 const (
 	WalletsNone          = "none"
 	WalletsIdentityToken = "identityToken"

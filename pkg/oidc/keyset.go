@@ -9,8 +9,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Limits of the key cache. Forged tokens must not cause many requests to the provider, a withdrawn key must be
-// rejected after maxAge, and a short outage of the provider must not invalidate all sessions.
+// Limits of the key cache. Forged tokens must not cause many requests to the provider, a withdrawn key must not be accepted for
+// long, and a short outage of the provider must not invalidate all sessions.
 const (
 	maxAge          = time.Hour        // older keys are requested again before use
 	staleLimit      = 24 * time.Hour   // maximum age of keys that are used if the request fails

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Linked reports whether the provider has linked a wallet to the user (issuer, subject). same reports whether a wallet
-// of the user is the wallet in question. The caller compares, because addresses need normalization.
+// Linked reports whether the provider has linked a wallet to the user (issuer, subject). same reports whether a wallet of the
+// user is the wallet in question. The caller compares, because addresses need normalization.
 //
-// identity is the identity token of the request, or empty. If it is less than five minutes old and lists the wallet,
-// Linked returns true. Otherwise it queries the users API of the provider if one is configured, because an identity
-// token may omit wallets.
+// identity is the identity token of the request, or empty. If it is less than five minutes old and lists the wallet, Linked
+// returns true. Otherwise it queries the users API of the provider, because an identity token may omit wallets. It returns false
+// if no users API is configured, or if WalletsFrom is none or a claim.
 //
-// Errors: ErrUnauthenticated for an identity token that is invalid or of another user; ErrUnavailable if the users API
-// does not answer.
+// Errors: ErrUnauthenticated for an identity token that is invalid or of another user; ErrUnavailable if the users API does not
+// answer or the keys of the provider are not available.
 func (v *Verifier) Linked(ctx context.Context, issuer, subject, identity string, same func(Wallet) bool) (bool, error) {
 	p, known := v.byIssuer[issuer]
 	if identity != "" {

@@ -66,7 +66,7 @@ func unavailableCode(code string) bool {
 	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53")
 }
 
-// lost reports whether err means that the response of Postgres was lost or arrived too late.
+// lost reports whether err means that the connection failed or was closed, or that the response of Postgres arrived too late.
 func lost(err error) bool {
 	var netErr net.Error
 	return errors.As(err, &netErr) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

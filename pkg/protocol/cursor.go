@@ -98,8 +98,8 @@ func (c Cursor) Time(i int) (time.Time, bool) {
 	return t, true
 }
 
-// Limit parses the query parameter limit. It returns def if raw is missing, not an integer or below 1. A larger number than
-// limit becomes limit. Limit never returns an error.
+// Limit parses the query parameter limit. It returns def if raw is missing, not an integer or below 1, and limit if raw is a
+// larger number than limit.
 func Limit(raw string, def, limit int) int {
 	if !isDigits(raw) {
 		return def

@@ -1,7 +1,7 @@
-// Package protocol contains the value types of the Signalcast protocol: market ids, handles, sides, prices in basis
-// points, lanes, windows, statuses, masked ids, timestamps, cursors and list limits.
+// Package protocol contains the value types of the Signalcast protocol: market ids, handles, sides, prices in basis points,
+// lanes, windows, statuses, masked ids, timestamps, cursors and list limits.
 //
-// Each type has one parser, which returns only valid values. Parsers of required members return a fault for invalid
-// input. Parsers of query parameters of lists return a default instead, because list requests must not fail for such
-// input. The package performs no I/O and does not read the clock.
+// Parsers return only valid values. Parsers of required members return a fault or false for invalid input. Parsers of query
+// parameters of lists return a default instead, because list requests must not fail for such input. The package performs no I/O
+// and does not read the clock.
 package protocol

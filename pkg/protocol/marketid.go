@@ -136,8 +136,8 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// isKey reports whether s is a valid key of a venue. The first character must be a letter or digit, so that ".." is
-// not a key: keys are inserted into request paths.
+// isKey reports whether s is a valid key of a market at its provider. The first character must be a letter or digit, so that ".."
+// is not a key: keys are inserted into request paths.
 func isKey(s string) bool {
 	if s == "" || !isAlnum(s[0]) {
 		return false

@@ -30,7 +30,7 @@ const (
 // Source is the kind of client that filed a call.
 type Source string
 
-// Sources of calls. The name of the social client is a setting.
+// Sources of calls. The name of one more source, the social client, is a setting (see ParseSource).
 const (
 	SourceWeb    Source = "web"
 	SourceMobile Source = "mobile"

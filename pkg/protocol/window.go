@@ -2,7 +2,7 @@ package protocol
 
 import "time"
 
-// Window is a period before now for which market movements and situations are computed.
+// Window is the length of a period that ends now, for which market movements are computed.
 type Window string
 
 // Windows of movements. Window24h is the default.

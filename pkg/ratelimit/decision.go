@@ -28,9 +28,8 @@ type Decision struct {
 // Unlimited returns the decision of a disabled limit. It sets no headers.
 func Unlimited() Decision { return Decision{Allowed: true} }
 
-// SetHeaders sets RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After for a rejected
-// request. Seconds are rounded up, so that a client that waits is not rejected again. It sets nothing for a disabled
-// limit.
+// SetHeaders sets RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After for a rejected request.
+// Seconds are rounded up, so that a client does not retry too early. It sets nothing for a disabled limit.
 func (d Decision) SetHeaders(h http.Header) {
 	if d.Limit == 0 && d.Allowed {
 		return

@@ -1,10 +1,10 @@
-// Package ratelimit limits the number of requests in any time window exactly. It stores the times of the requests of
-// the last window (a sliding log). Unlike a token bucket or a fixed window it never allows more than the limit in a
-// window.
+// Package ratelimit limits the number of requests in any time window exactly. It stores the times of the requests of the last
+// window (a sliding log). Unlike a token bucket or a fixed window, a sliding log never allows more than the limit in a window.
 //
-// Limiter is for keys that several processes share. A Lua script stores the log in Redis and uses the clock of Redis.
-// Each process also keeps a local log. If Redis does not answer, a process allows floor(limit / replicas) requests by
-// its local log. During the switch to or from this fallback at most twice the limit is allowed in one window, once.
+// Limiter is for keys that several processes share. A Lua script stores the log in Redis and uses the clock of Redis. Each
+// process also keeps a local log. If Redis does not answer, each process allows its share of the limit by its local log: limit /
+// replicas requests, rounded down, at least 1. Around a switch to or from this fallback, one window can contain up to twice the
+// limit.
 //
 // Local is for limits of a single process, such as those of IP addresses without a credential. It does not use Redis.
 package ratelimit

@@ -86,8 +86,7 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 // redisKey returns the Redis key under which the log of key is stored.
 func (l *Limiter) redisKey(key string) string { return "sc:limit:" + l.cfg.Name + ":" + key }
 
-// recordFallback records that Redis did not answer. It does nothing if the caller canceled the request, because that
-// is not an outage.
+// recordFallback records that Redis did not answer. It does nothing if ctx has ended, because that is not an outage.
 func (l *Limiter) recordFallback(ctx context.Context, now int64) {
 	if ctx.Err() != nil {
 		return
@@ -99,8 +98,9 @@ func (l *Limiter) recordFallback(ctx context.Context, now int64) {
 }
 
 // localLimit returns the limit and the window that the local log applies after Redis has allowed a request. The local log is
-// checked too, because Redis may have restarted empty. Its window is shorter by clockSlack. For one window after an outage,
-// degraded is true and the limit is the share of this process.
+// checked too, because Redis may have restarted empty. Its window is shorter than Config.Window by clockSlack, but at least half
+// of it. For one window after an outage, degraded is true, the window is Config.Window, and the limit is the share of this
+// process.
 func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool) {
 	fullWindow := int64(l.cfg.Window)
 	if now < l.degradedUntil.Load() {

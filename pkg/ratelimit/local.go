@@ -80,8 +80,8 @@ func (l *Local) clock() int64 { return int64(l.now().Sub(l.start)) }
 
 func (l *Local) shardOf(key string) *shard { return &l.shard[maphash.String(l.seed, key)%shards] }
 
-// count counts a request that began at the time at. It decides at the time now whether at most limit requests are in
-// window, which must not exceed the window of the log.
+// count allows a request if fewer than limit requests were allowed in the window before now. It stores an allowed request with
+// the time at. window must not exceed the window of the log.
 func (l *Local) count(key string, at, now, window int64, limit int) Decision {
 	s := l.shardOf(key)
 	s.mu.Lock()

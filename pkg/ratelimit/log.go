@@ -17,7 +17,7 @@ func (c calls) expire(now, window int64) calls {
 	return c[:copy(c, c.after(now-window))]
 }
 
-// add inserts a request in chronological order. A concurrent request may have a later time.
+// add inserts the time of a request in chronological order. The log may already contain a later time of a concurrent request.
 func (c calls) add(at int64) calls {
 	return slices.Insert(c, len(c)-len(c.after(at)), at)
 }

@@ -26,7 +26,7 @@ const (
 	maxSenders = 2
 )
 
-// scriptBatcher counts requests in Redis. It sends all waiting requests with one call of the script, without a timer.
+// scriptBatcher counts requests in Redis. It sends waiting requests together with one call of the script, without a timer.
 type scriptBatcher struct {
 	store  redis.Cmdable
 	limit  int
@@ -34,8 +34,7 @@ type scriptBatcher struct {
 	queue  *batch.Queue[*scriptRequest]
 }
 
-// newScriptBatcher returns the batcher of one limit. The queue is unbounded, because each HTTP request has at most
-// one entry in it.
+// newScriptBatcher returns the batcher of one limit. Its queue is unbounded. Each call of count adds one entry.
 func newScriptBatcher(store redis.Cmdable, limit int, window time.Duration) *scriptBatcher {
 	b := &scriptBatcher{store: store, limit: limit, window: window.Microseconds()}
 	b.queue = batch.New(batch.Config[*scriptRequest]{

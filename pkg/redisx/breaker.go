@@ -66,8 +66,8 @@ func (g guard) run(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// outcome classifies the error of a command. An error response of Redis counts as a success, unless it means that
-// Redis cannot serve requests yet. A canceled command does not count.
+// outcome classifies the error of a command. An error response of Redis counts as a success, unless it means that Redis cannot
+// serve requests yet. A command that fails because the context of its caller has ended does not count.
 func outcome(ctx context.Context, err error) breaker.Outcome {
 	var answered redis.Error
 	switch {

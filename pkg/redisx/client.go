@@ -70,11 +70,11 @@ func tune(opt *redis.Options, timeout time.Duration) {
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// Down reports whether the last command failed. It sends no command.
+// Down reports whether Redis is unavailable. It sends no command.
 func (c *Client) Down() bool { return c.breaker.Open() }
 
 // Blocking returns a second client for commands that block, such as XREAD with BLOCK. It has no circuit breaker, and
-// the wait of a command is not limited. The caller must close the client and pause after a failure.
+// Config.Timeout does not limit its commands. The caller must close the client and pause after a failure.
 func (c *Client) Blocking() *redis.Client {
 	opt := c.opt
 	opt.PoolSize = 4

@@ -33,7 +33,7 @@ func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	}
 }
 
-// Program is the command line of a service. It has the commands of all services (serve, migrate, health and --version)
+// Program is the command line of a service. It has the commands that all services share (serve, migrate, health and --version)
 // and the commands in Commands.
 type Program struct {
 	Name  string // name of the program and of its schema in Postgres

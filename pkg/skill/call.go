@@ -16,7 +16,7 @@ var (
 // MaxCalls is the maximum number of calls in a sample. It limits all sums and the cost of a report.
 const MaxCalls = 1_000_000
 
-// Call is a call that was won or lost.
+// Call is a call (a forecast on a market) that was won or lost.
 type Call struct {
 	Price      protocol.Bps // scoring price of the predicted side
 	Won        bool

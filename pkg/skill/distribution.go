@@ -1,6 +1,7 @@
 package skill
 
-// distribution is a part of the distribution of the number of wins: p[i] is the probability of exactly from+i wins.
+// distribution is a probability distribution of the number of wins, without its improbable ends: p[i] is the probability of
+// exactly from+i wins.
 type distribution struct {
 	from int64
 	p    []float64

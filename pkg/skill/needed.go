@@ -11,15 +11,15 @@ const (
 // MaxNeeded is the maximum of Report.Needed and NeededSure. Larger values are replaced by it.
 const MaxNeeded = 1_000_000
 
-// needed returns the total number of calls, including the existing ones, at which the lower bound of the confidence interval
-// of the edge exceeds 0. It assumes that further calls have the same edge and similar prices. With half calls the probability
-// of this result is 50%, and with power calls it is 80%.
+// needed returns two total numbers of calls, including the existing ones. With these numbers, the lower bound of the confidence
+// interval of the edge exceeds 0 with a probability of 50% (half) and 80% (power). needed assumes that further calls have the
+// same edge and similar prices.
 //
-// The edge of one call is e. The variances of one call without and with the edge are v0 and v1. For n calls, the surplus of
-// wins n*e must exceed sqrt(n)*b + c. For half, b is zTail*sqrt(v0). For power, zPower*sqrt(v1) is added to b.
+// The edge of one call is e. The variances of one call without and with the edge are v0 and v1. For n calls, the surplus of wins
+// n*e must exceed sqrt(n)*b + c. For half, b is zTail*sqrt(v0). For power, zPower*sqrt(v1) is added to b.
 //
-// The term c corrects the normal approximation. It contains half a win, because wins are integers, and a Cornish-Fisher term
-// for the skewness at prices far from 50%.
+// The term c corrects the normal approximation. It contains half a win, because wins are integers, and a Cornish-Fisher term for
+// the skewness at prices far from 50%.
 func needed(list []odds, calls, won int64) (half, power float64) {
 	n := float64(calls)
 	mean, v0 := expected(list)

@@ -12,8 +12,8 @@ func (o odds) chances() (win, lose float64) {
 	return o.win / sum, o.lose / sum
 }
 
-// scaleOdds returns list with all odds multiplied by r. This is the model of skill. With r = 1 every price was right.
-// With r > 1 the predicted sides are likelier than their price; the difference is largest for medium prices.
+// scaleOdds returns list with all odds multiplied by r. The factor r models skill. With r = 1 every price was right. With r > 1
+// the predicted sides are likelier than their price; the difference is largest for medium prices.
 func scaleOdds(list []odds, r float64) []odds {
 	out := make([]odds, len(list))
 	for i, o := range list {

@@ -13,9 +13,9 @@ const (
 	bufferedBytes = 64 << 10
 )
 
-// Buffered is a writer that collects log lines and writes them together at least every 100 ms. A system call per line
-// would cost as much as formatting it. A logger of NewLogger flushes it after every warning and error. If the process
-// is killed, only records below the level warn can be lost.
+// Buffered is a writer that collects log lines and writes them together within 100 ms. A system call per line would cost as much
+// as formatting it. A logger of NewLogger flushes it after every warning and error. If the process is killed, only records below
+// the level warn can be lost.
 type Buffered struct {
 	mu    sync.Mutex // protects lines and armed; not locked during a write
 	lines []byte

@@ -35,8 +35,8 @@ type Tracing struct {
 	stop     func(context.Context) error
 }
 
-// NewTracing returns a Tracing that connects to the collector on demand. An unavailable collector does not delay
-// requests or cause errors.
+// NewTracing returns a Tracing that connects to the collector on demand. An unavailable collector does not delay requests or make
+// them fail.
 func NewTracing(ctx context.Context, c TraceConfig, service, version string, log *slog.Logger) (*Tracing, error) {
 	t := &Tracing{
 		provider: noop.NewTracerProvider(),
@@ -115,8 +115,7 @@ func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx
 
 type requestIDKey struct{}
 
-// RequestID returns the id of the request to which a context belongs, or "" outside of a request. Outgoing gRPC calls
-// include it.
+// RequestID returns the id of the request to which a context belongs, or "" outside of a request.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id

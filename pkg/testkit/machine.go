@@ -67,8 +67,8 @@ var clockChanges = []struct {
 }
 
 // ClockChanges runs the test of a time-dependent decision once for each change of the system clock. The test calls
-// Machine.ChangeClock to apply the change, which must not affect the decision. decision is the name of the subtests, and at
-// is the initial time.
+// Machine.ChangeClock to apply the change, which must not affect the decision. The names of the subtests begin with decision, and
+// at is the initial time.
 func ClockChanges(t *testing.T, decision string, at time.Time, run func(t *testing.T, m *Machine)) {
 	t.Helper()
 	for _, change := range clockChanges {

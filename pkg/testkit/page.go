@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// savePage writes a page that a handler rendered to the directory of the environment variable HTML_PAGES, where the
-// command tools/lint.sh pages checks it. Without the variable it does nothing. Equal pages become one file.
+// savePage writes an HTML response of a handler to the directory in the environment variable HTML_PAGES, where the command
+// tools/lint.sh pages checks it. Without the variable it does nothing. Equal responses for one path become one file.
 func savePage(r *http.Request, w *httptest.ResponseRecorder) {
 	dir := os.Getenv("HTML_PAGES")
 	if dir == "" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Content-Encoding") != "" {

@@ -102,7 +102,7 @@ var sharedPostgres = sync.OnceValues(func() (string, error) {
 	return server.URL(), nil
 })
 
-// templateSet creates each template database once. Its name is a hash of its migrations.
+// templateSet creates each template database once. The name of a template database is a hash of its migrations.
 type templateSet struct {
 	mu   sync.Mutex
 	done map[string]bool

@@ -48,7 +48,8 @@ func Redis(t testing.TB) string {
 // machine would look like an outage.
 const clientTimeout = 5 * time.Second
 
-// KV returns a Redis client that is closed at the end of the test. Tests of outages pass a shorter timeout in giveUp.
+// KV returns a Redis client that is closed at the end of the test. The timeout of its commands is clientTimeout, or giveUp if
+// given. Tests of outages pass a short giveUp.
 func KV(t testing.TB, url string, giveUp ...time.Duration) *redisx.Client {
 	t.Helper()
 	cfg := redisx.Config{URL: url, Timeout: clientTimeout}

@@ -21,10 +21,10 @@ const (
 	samplesVariable = "TIMING_SAMPLES"
 )
 
-// ConstantTime fails the test if the duration of do differs between set(0) and set(1), by the method of dudect. set
-// must leave both classes in the same memory, and do must have the same result for both. Other load on the machine
-// can look like a difference, so three attempts must agree. Under the race detector, whose overhead hides the
-// difference, ConstantTime never fails.
+// ConstantTime fails the test if the duration of do after set(0) differs from that after set(1), by the method of dudect. set
+// must store both inputs at the same memory address, and do must have the same result for both. Other load on the machine can
+// look like a difference, so the test fails only if three measurements show one. Under the race detector, whose overhead hides
+// the difference, ConstantTime never fails.
 func ConstantTime(t testing.TB, name string, set func(class int), do func()) {
 	t.Helper()
 	samples := defaultSamples
