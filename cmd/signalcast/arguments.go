@@ -13,14 +13,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// maxArgument is the maximum length of an argument in characters. No service accepts a longer value.
+// maxArgument is the maximum length of an argument in characters.
 const maxArgument = 4096
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
-// checkArguments checks the arguments before they are parsed and returns them. It refuses empty values, arguments of more than
-// maxArgument characters, and control characters. A negative number after a long flag is the value of the flag, so checkArguments
-// joins them to --flag=-N.
+// checkArguments checks the arguments before they are parsed and returns them. It returns an error for an argument of more
+// than maxArgument characters, for an empty positional argument or file name, and for a control character in a positional
+// argument. It also returns an error for a negative number before "--" that is not the value of a flag. It joins a long flag
+// and its negative value to --flag=-N.
 func checkArguments(app *kong.Application, args []string) (out []string, err error) {
 	valued, paths := flagsOf(app.Node)
 	flag, rest := "", false // flag whose value is the next argument; whether "--" was read
@@ -61,7 +62,7 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 }
 
 // flagsOf returns two sets of flag names: valued are the flags that take a value, and paths are the flags whose value is the
-// name of a file. A flag name has the same kind of value in all commands.
+// name of a file. A flag name must have the same kind of value in all commands.
 func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 	valued, paths = map[string]bool{}, map[string]bool{}
 	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {

@@ -81,8 +81,8 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 	return exitCode(err)
 }
 
-// withAdvice adds the advice do to an error of the command line and to a refusal without advice. Other errors already contain
-// advice.
+// withAdvice adds the advice do to a refusal without advice, and to an error with the exit code usage unless a process signal
+// ended the command. It does not change other errors.
 func withAdvice(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
 		r.Do = cmp.Or(r.Do, do)

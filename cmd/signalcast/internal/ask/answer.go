@@ -100,11 +100,12 @@ func Advise(err error, do map[string]string) error {
 	return err
 }
 
-// maxAnswer is the maximum number of bytes that Read reads from a body. It ignores the rest; no route returns a longer body.
+// maxAnswer is the maximum number of bytes that Read reads from a body. It ignores the rest.
 const maxAnswer = 16 << 20
 
-// Read reads and closes the body of a response. err is the error of the request. If the response is degraded (header X-Degraded),
-// Read returns the body and an Unavailable. Its other errors are Refused, Unavailable and, for writes, UnknownResult.
+// Read reads and closes the body of a response. err is the error of the request. If the response is degraded (header
+// X-Degraded), Read returns the body and an Unavailable. For other failed requests it returns a Refused, an Unavailable or,
+// for writes, an UnknownResult. If err is not a *url.Error, Read returns it unchanged.
 func Read(a *http.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(err)
@@ -208,7 +209,7 @@ func refusal(a *http.Response, raw []byte) *Refused {
 	return r
 }
 
-// advise sets the advice for the statuses that any command can receive, for example 401 and 429.
+// advise sets the advice for some statuses and error codes, for example 401 and insufficient_scope.
 func (r *Refused) advise() {
 	switch {
 	case r.Status == http.StatusUnauthorized:

@@ -39,7 +39,8 @@ func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 }
 
 // Do implements client.HttpRequestDoer. It returns an UnknownResult if the response to a write was lost and the last attempt
-// fails or finds the service unavailable. Otherwise it returns the response or the transport error of the last attempt.
+// failed or found the service unavailable or degraded. Otherwise it returns the response or the transport error of the last
+// attempt.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -86,8 +87,9 @@ func TraceConnection(parent context.Context) (ctx context.Context, connected *bo
 	return httptrace.WithClientTrace(parent, trace), connected
 }
 
-// finalResult returns the result of all attempts of a request. lost reports that the response to an attempt of a write was lost.
-// Then an unavailable service at the last attempt does not show that the write was not stored, so the result is an UnknownResult.
+// finalResult returns the result of all attempts of a request. lost reports whether the response to an attempt of a write was
+// lost. In this case the service may have stored the write, so the result is an UnknownResult if the last attempt failed or
+// its response is temporary.
 func finalResult(a *http.Response, err error, lost bool) (*http.Response, error) {
 	switch {
 	case !lost || err == nil && !temporary(a):

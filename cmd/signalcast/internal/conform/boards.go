@@ -22,8 +22,8 @@ func boardOrder(ctx context.Context, r *run) {
 	r.ordered(a, list(a.value, "operators"), "score")
 }
 
-// ordered adds a finding for each row whose member with the name in by is missing or greater than the same member of the previous
-// row.
+// ordered adds a finding for each row whose score is missing or greater than the score of the previous row. by is the name of
+// the member that contains the score.
 func (r *run) ordered(a *answer, rows []any, by string) {
 	last := math.Inf(1)
 	for i, row := range rows {

@@ -36,7 +36,7 @@ type Finding struct {
 	Expected string `json:"due"`   // expected answer
 }
 
-// Result describes a completed, failed or skipped check for the report.
+// Result describes a passed, failed or skipped check for the report.
 type Result struct {
 	ID          string    `json:"id"`
 	Title       string    `json:"title"`

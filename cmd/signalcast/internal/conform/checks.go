@@ -1,7 +1,7 @@
 package conform
 
-// checks returns all checks in the order in which they run. Checks that write come first, because later checks read the data
-// that they created.
+// checks returns all checks in the order in which they run. Checks that create data come before the checks that read this
+// data.
 func checks() []check {
 	out := []check{
 		{id: "reach", title: "the hub answers", source: "openapi: getOpenapi", run: reach},

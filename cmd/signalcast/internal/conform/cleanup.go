@@ -11,8 +11,9 @@ import (
 
 const cleanUpTimeout = 5 * time.Second
 
-// cleanUp closes the markets that an interrupted run created. It clears their disputes and resolves each as INVALID, which
-// voids the calls on it. It returns a description of everything that stays on the server, and does not wait for rate limits.
+// cleanUp closes the markets that an interrupted run created: it clears their disputes and resolves each as INVALID. It does
+// not wait for rate limits. It returns descriptions of the markets that are still open and of the call that cannot be
+// deleted.
 func (r *run) cleanUp(ctx context.Context) (left []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()

@@ -89,7 +89,7 @@ type request struct {
 	admin  bool // send the admin secret
 }
 
-// with returns a copy of the request in which the header name has the given value.
+// with returns a copy of the request with the given header.
 func (q request) with(name, value string) request {
 	if q.header = q.header.Clone(); q.header == nil {
 		q.header = http.Header{}
@@ -140,8 +140,8 @@ func (c *client) reread(ctx context.Context, h host, path string) *answer {
 	return c.get(ctx, h, path)
 }
 
-// send sends a request and repeats it while the service is unavailable or a rate limit is reached, up to tries attempts in total.
-// If the response is missing because of a limit, send records this for the current check.
+// send sends a request and repeats it while the service is unavailable or degraded, or a rate limit is reached, up to tries
+// attempts in total. If the response is missing because of a limit, send records this for the current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.sendOnce(ctx, q)

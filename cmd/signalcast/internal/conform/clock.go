@@ -77,8 +77,8 @@ func clockSlots(ctx context.Context, r *run) {
 	}
 }
 
-// clockSame reads the timeline twice from the clock and once from the hub. Segments that have started must be the same in all
-// responses.
+// clockSame reads the timeline twice from the clock and once from the hub. A segment that has started must have the same
+// market in all responses that contain it.
 func clockSame(ctx context.Context, r *run) {
 	started := func(a *answer) map[string]string {
 		out := map[string]string{}

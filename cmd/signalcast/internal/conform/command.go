@@ -31,10 +31,10 @@ type Command struct {
 // ErrNotConform is the error of a run in which a check failed.
 var ErrNotConform = errors.New("the server does not conform to the protocol")
 
-// ErrNotTried is the error of a run without failed checks in which limits prevented checks.
+// ErrNotTried is the error of a run in which no check failed, but limits prevented checks.
 var ErrNotTried = errors.New("a request limit was reached")
 
-// ErrUnavailable is the error of a run without failed checks in which a service could not be reached.
+// ErrUnavailable is the error of a run in which no check failed, but a service could not be reached.
 var ErrUnavailable = errors.New("a service cannot be reached")
 
 // Run runs the checks and writes the report. It writes each pause for a limit to the standard error. Its errors include
@@ -90,8 +90,8 @@ func (c *Command) total() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(c.Only))))
 }
 
-// verdict returns the error of a run that was not interrupted: checks failed, limits or unavailable services prevented checks, or
-// none of the checks in only passed. Otherwise it returns nil.
+// verdict returns the error of a run that was not interrupted. It returns nil unless a check failed, a limit or an
+// unavailable service prevented a check, or none of the checks in only passed.
 func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:

@@ -57,8 +57,8 @@ func listsNeverFail(ctx context.Context, r *run) {
 	})
 }
 
-// pageSizes reads each public list with limit=1 and with a huge limit. The list must have at most 1 element, or at most the
-// maximum number of elements.
+// pageSizes reads each public list with a huge limit and with limit=1. The first response must not exceed the maximum number
+// of elements of the list. The second must have at most 1 element.
 func pageSizes(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, most int, _ []string) {
 		a := r.get(ctx, h, path+"?limit=999999999999999999999")
@@ -125,7 +125,7 @@ const (
 	noHandle = "unknown_of_conform"
 )
 
-// emptyStates checks that reads of resources that do not exist return 404, and that lists without elements are empty.
+// emptyStates checks that reads of resources that do not exist return 404, and that the lists of an unknown market are [].
 func emptyStates(ctx context.Context, r *run) {
 	for _, path := range []string{
 		"/api/signals/" + noSignal, "/api/operator/" + noHandle, "/api/network/field-record/" + noHandle,

@@ -39,8 +39,8 @@ func (r *run) adminPost(ctx context.Context, path string, pairs ...any) *answer 
 	return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, admin: true, body: object(pairs...)})
 }
 
-// finalize claims verdict as the outcome of a native market. If the server accepts the claim, finalize removes the market from
-// the open markets of the run.
+// finalize claims verdict as the outcome of a market. If the server accepts the claim, finalize removes the market from the
+// open markets of the run.
 func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
 	a := r.adminPost(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
 	if a.err == nil && a.status == http.StatusOK {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// state contains the data that the run created on the server, for later checks and for the cleanup.
+// state contains the data of the run that later checks and the cleanup use.
 type state struct {
 	handle, market, signal string     // handle of the key; market and id of the first call
 	filed                  filed      // request of the first call
@@ -19,7 +19,7 @@ type state struct {
 	callPending            bool       // the request of the first call was not answered
 }
 
-// signals returns the calls of the feed of type kind, the newest first.
+// signals returns up to 50 calls of the feed with the type kind.
 func (r *run) signals(ctx context.Context, kind string) []any {
 	return list(r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50").value, "signals")
 }

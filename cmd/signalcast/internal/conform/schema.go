@@ -36,7 +36,7 @@ var callMembers = []string{
 }
 
 // loadDocument returns the embedded OpenAPI document, in which the members of additions are optional. It parses the document
-// only once, because parsing takes longer than a run against a server on the same machine.
+// only once.
 var loadDocument = sync.OnceValues(func() (*document, error) {
 	all := decode(openapi.JSON)
 	for name, members := range additions {
@@ -72,8 +72,8 @@ var dateTime = openapi3.NewCallbackValidator(func(s string) error {
 	return err
 })
 
-// differs describes where v does not match the schema of the response to GET template with this status. It returns "" if v
-// matches.
+// differs describes where v does not match the schema of the response with this status to a GET request. template is the path
+// in the document. It returns "" if v matches.
 func (d *document) differs(template string, status int, v any) string {
 	item := d.spec.Paths.Value(template)
 	if item == nil || item.Get == nil || item.Get.Responses.Status(status) == nil {

@@ -42,8 +42,8 @@ func marketIDs(ctx context.Context, r *run) {
 	}
 }
 
-// maskedIDs checks the public ids of operators in responses of the hub. It omits the list of the calls on a market, which
-// contains the subject at the identity provider instead (docs/concepts.md, Operator).
+// maskedIDs checks the public ids of operators in responses of the hub. It does not read the calls of a market, because these
+// contain another id of the operator (docs/concepts.md, Operator).
 func maskedIDs(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50", "/api/operator/leaderboard?operators=all",
@@ -90,8 +90,8 @@ var bounds = map[string]struct {
 	"delta": {-1, 1, false}, "peakDelta": {-1, 1, false},
 }
 
-// priceBounds checks that prices, percentages and scores are within the ranges in bounds, and the prices of single markets from 0
-// to 1.
+// priceBounds checks that prices, percentages and scores are within the ranges in bounds. The prices of a single market must
+// be from 0 to 1, and the prices of a segment of the programme must add up to 100.
 func priceBounds(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50",

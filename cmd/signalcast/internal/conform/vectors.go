@@ -18,9 +18,9 @@ import (
 // server.
 var formReasons = []string{"not_canonicalizable", "unknown_member", "schema"}
 
-// goldenMessages sends the golden messages to the route of the server that verifies a message without storing it. The server
-// must refuse malformed messages with the expected reason. For well-formed messages it must return valid: false, because their
-// signers are not registered.
+// goldenMessages sends the messages of the test vectors to the route that verifies a message without storing it. The server
+// must refuse malformed messages with the expected reason. For well-formed messages it must return valid: false, because
+// their signers are not registered.
 func goldenMessages(ctx context.Context, r *run) {
 	var file struct {
 		Issuer  string
@@ -77,7 +77,7 @@ func goldenMessages(ctx context.Context, r *run) {
 	}
 }
 
-// goldenPayloads reads the payload schemas of the server and validates the golden payloads with them.
+// goldenPayloads reads the payload schemas of the server and validates the payloads of the test vectors with them.
 func goldenPayloads(ctx context.Context, r *run) {
 	var file struct {
 		Payloads []struct {

@@ -156,8 +156,8 @@ type filed struct {
 	price int    // stated price in bps
 }
 
-// callTarget returns the market for the call of the run and the price of NO on it, in bps. If there is no market, or no price of
-// the market, it returns "" and skips the check.
+// callTarget returns the market for the call of the run and the price of NO on it, in bps. It creates the market unless one
+// is configured. If there is no market or no price, it returns "".
 func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	if r.Market == "" && r.Admin == "" {
 		r.skip("needs a market for the call: --market, or --admin-secret to create one")

@@ -27,7 +27,7 @@ var codes = []struct{ code, means string }{
 	{"3", "A service cannot be reached, a part of it is unavailable, or limits prevented checks of conform."},
 }
 
-// environment lists the environment variables that the program reads.
+// environment lists the environment variables that the man page describes.
 var environment = []struct{ name, means string }{
 	{"SIGNALCAST_HUB", "Address of the hub."},
 	{"SIGNALCAST_API", "Address of the api."},

@@ -18,8 +18,8 @@ var tiers = [...]struct {
 // counts reports whether the score of the call is part of the operator's points. It is false if the record does not state it.
 func (c *call) counts() bool { return c.Counted != nil && *c.Counted }
 
-// check computes the result and the moment of the call again and reports each difference. If confirm is true, a call counts only
-// with a second quote.
+// check computes the result and the moment of the call again and reports each difference. If confirm is true, a call on a
+// venue market counts only with a second quote.
 func (c *call) check(confirm bool, d *differences) {
 	d.require(c.Direction == "YES" || c.Direction == "NO", "direction", c.Direction, "YES or NO")
 	c.checkResult(confirm, d)
@@ -91,8 +91,8 @@ func (c *call) checkResult(confirm bool, d *differences) {
 	d.require(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
 }
 
-// StatusOf returns the status of a call on the side direction after an outcome (docs/scores.md): won, lost, or void for INVALID
-// and for unknown outcomes.
+// StatusOf returns the status of a call (docs/scores.md). direction is the side of the call, YES or NO. The status is won,
+// lost, or void if outcome is INVALID or unknown.
 func StatusOf(outcome, direction string) string {
 	switch outcome {
 	case direction:

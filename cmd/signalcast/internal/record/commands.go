@@ -133,7 +133,8 @@ type getCommand struct {
 	Out    string `short:"o" help:"File to write. Default: the standard output." type:"path"`
 }
 
-// Run downloads the record. It writes to a temporary file, which it renames after the record is complete.
+// Run downloads the record to the standard output or to a file. It writes the file under a temporary name and renames it when
+// the record is complete.
 func (g *getCommand) Run(ctx context.Context) error {
 	hub, err := g.Address()
 	if err != nil {
@@ -242,7 +243,7 @@ type tail struct {
 	end []byte
 }
 
-// tailSize is the number of bytes that a tail stores. The last line of a record is shorter.
+// tailSize is the number of bytes that a tail stores. It must be more than the length of the last line of a record.
 const tailSize = 8 << 10
 
 // Write implements io.Writer.

@@ -26,8 +26,7 @@ func (d *differences) report(member string, says, is any) {
 	_, _ = fmt.Fprintf(d.to, "line %d: %s: is %s, should be %s\n", d.line, member, safe(says), safe(is))
 }
 
-// safe returns a value as text. It quotes everything except plain text and numbers, so that the text contains no control
-// characters.
+// safe returns a value as text. It quotes strings and errors, so that the text contains no control characters.
 func safe(v any) string {
 	switch v := v.(type) {
 	case plain:
@@ -40,8 +39,8 @@ func safe(v any) string {
 	return fmt.Sprint(v)
 }
 
-// require reports a difference of a member unless ok is true. The parameter says is the value in the record. The parameter is
-// describes the expected value.
+// require reports a difference of a member unless ok is true. The difference contains the value in the record (says) and a
+// description of the expected value (is).
 func (d *differences) require(ok bool, member string, says any, is plain) {
 	if !ok {
 		d.report(member, says, is)

@@ -84,9 +84,9 @@ func (c *call) checkTime(asOf time.Time, member string, t *time.Time, d *differe
 	d.require(!t.After(asOf), member, stamp(t), "not after asOf, "+stamp(&asOf))
 }
 
-// duplicateMember returns the name of a member that occurs twice in an object, or "". Duplicates are errors, because JSON
-// readers differ in which value they use. Names are compared without regard to case, except in the payload of an event, whose
-// members its author can choose.
+// duplicateMember returns the name of a member that occurs twice in an object, or "". Duplicates are errors, because some
+// JSON readers use the first value and others the last. Names are compared without regard to case, except in the payload of
+// an event, whose members its author can choose.
 func duplicateMember(text []byte) string {
 	type level struct {
 		names   map[string]bool // names of the members so far; nil for a list

@@ -20,7 +20,7 @@ type head struct {
 	ConfirmAfter int64       `json:"quoteConfirmAfterMs"` // 0 means that second quotes are off
 }
 
-// call is a line of type call. It omits the members that the package neither computes nor needs for a computation.
+// call is a line of type call. It omits the members that the package neither checks nor needs for a computation.
 type call struct {
 	N               int64       `json:"n"`
 	ID              string      `json:"id"`

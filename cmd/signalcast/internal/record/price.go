@@ -39,8 +39,8 @@ func (q *quote) of(side string) int {
 	return q.Yes
 }
 
-// checkTolerances checks that each tolerance is 0 to 10000 bps, that the first begins in 1970, and that they are in
-// chronological order.
+// checkTolerances checks that each tolerance is 0 to 10000 bps, that the first begins at 1970-01-01T00:00:00Z, and that they
+// are in chronological order.
 func checkTolerances(list []tolerance, d *differences) {
 	for i, t := range list {
 		at := fmt.Sprintf("priceTolerances[%d]", i)
@@ -64,9 +64,8 @@ func tolerancesAt(list []tolerance, at time.Time) (out []int) {
 	return out
 }
 
-// checkPrice computes two prices of the call again: the scoring price at the filing and the final scoring price. It returns false
-// if the record has no quote for the scoring price at the filing. Verified calls have no quote if they are older than the storage
-// of quotes.
+// checkPrice computes two prices of the call again: the scoring price at the filing and the final scoring price. It returns
+// false if the call is verified but the record does not contain the market price at the filing.
 func (c *call) checkPrice(h *head, d *differences) bool {
 	d.require(c.Price >= 0 && c.Price <= 10000, "priceAtPrediction", c.Price, "0 to 10000")
 	d.require(c.Filing >= c.Price && c.Filing <= 10000, "filingBasisBps", c.Filing, "at least the price, at most 10000")

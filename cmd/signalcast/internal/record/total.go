@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// totals contains the totals of the calls of a record. Score, streak and moments use counted calls. The average closing line
+// totals contains the totals of the calls of a record. Score and streak use only counted calls. The average closing line
 // value and the edge use only counted calls on venue markets.
 type totals struct {
 	numbers

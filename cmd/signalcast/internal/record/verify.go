@@ -24,7 +24,7 @@ var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record
 // ErrNoRecord is the error of an input that is not a record in a supported format.
 var ErrNoRecord = errors.New("the input is not a record: it must be JSON Lines, and its first line must be of type record")
 
-// maxLine is the maximum length of a line in bytes. A call has at most 200 events, so its line is shorter.
+// maxLine is the maximum length of a line in bytes.
 const maxLine = 16 << 20
 
 // maxClockSkew is the allowed difference between the clock of the service and the clock of the machine that verifies the record.
@@ -49,8 +49,9 @@ type Result struct {
 }
 
 // Verify reads a record from r and computes its numbers again. For each call these are the scoring price, status, score,
-// closing line value and moment. For the last line these are the totals, streak, accuracy, edge and SHA-256. It also checks the
-// order of the calls. It writes one line to out for each difference. Its error is ErrDiffers, ErrNoRecord or the error of r.
+// closing line value and moment. For the last line these are the totals, streak, accuracy, edge and SHA-256. It also checks
+// the order of the calls. It writes one line to out for each difference. Its error is ErrDiffers, ErrNoRecord, or the error
+// of a line that cannot be read or is longer than maxLine.
 func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
 	v := &verifier{opts: opts, d: differences{to: out}, sum: sha256.New(), seen: map[string]bool{}, markets: map[string]bool{}}
 	lines := bufio.NewScanner(r)

@@ -72,11 +72,11 @@ func (f File) Save() error {
 	return atomic.WriteFile(path, bytes.NewReader(append(raw, '\n')))
 }
 
-// maxSecret is the maximum number of bytes that the program reads from config.json or from a source of a key or token. Valid
-// contents are shorter.
+// maxSecret is the maximum number of bytes that the program reads from config.json or from a source of a key or token.
 const maxSecret = 64 << 10
 
-// Private reads a file with a secret. It returns an error if other users can read the file.
+// Private reads a file with a secret, up to maxSecret bytes. Except on Windows, it returns an error for a regular file that
+// other users can read, write or execute.
 func Private(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

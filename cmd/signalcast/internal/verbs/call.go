@@ -139,7 +139,7 @@ func lacksQuote(err error) bool {
 	return errors.As(err, &r) && r.Code == "price_moved" && r.Reason == "unverified"
 }
 
-// repeatFlags returns the flags with which the command would send the same call again.
+// repeatFlags returns the flags to add to the command, so that a repetition sends the same call.
 func (c *Call) repeatFlags() string {
 	flags := "--price " + show.Cents(int(*c.Price))
 	if c.MaxSlippage != 200 {

@@ -78,7 +78,8 @@ type liveOn struct {
 // offlineTimeout is the time limit of the request that ends the session after Ctrl-C.
 const offlineTimeout = 5 * time.Second
 
-// Run sends heartbeats at the interval that the hub requests. After Ctrl-C it ends the live session and returns no error.
+// Run sends heartbeats at the interval that the hub requests. After Ctrl-C it ends the live session and returns the error of
+// that request. If Count is not 0, it returns after Count heartbeats without ending the session.
 func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	if l.Count < 0 {
 		return errCount
