@@ -39,7 +39,7 @@ type crew struct {
 	bots  []*bot
 }
 
-// bot files calls on the markets of the programme, one every 12 to 36 seconds.
+// bot is a user that files calls on open markets and adds events to its calls.
 type bot struct {
 	stack  stack
 	http   *http.Client

@@ -28,8 +28,9 @@ type state struct {
 	lock *os.File
 }
 
-// openState creates and locks the state directory dir. If fresh is true, it deletes the content of the directory. It returns an
-// error if a stack runs in the directory, or if the directory is not empty and openState did not create it.
+// openState creates and locks the state directory dir. If fresh is true, it deletes the content of the directory. It returns
+// an error if a stack runs in the directory, or if the directory is neither empty nor marked as a state directory by an
+// earlier openState.
 func openState(dir string, fresh bool) (*state, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -29,7 +29,7 @@ type supervisor struct {
 	wg      sync.WaitGroup
 }
 
-// watch restarts u whenever it ends, until ctx ends. It ignores a unit without a process id, which this launcher did not start.
+// watch restarts u whenever it ends, until ctx ends. It ignores a unit without a process id.
 func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 	if u.PID() == 0 {
 		return

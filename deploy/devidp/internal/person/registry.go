@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// maxPeople is the maximum number of users, which bounds the memory of the process. Load tests create fewer.
+// maxPeople is the maximum number of users, which bounds the memory of the process.
 const maxPeople = 500_000
 
 //go:embed seed.json

@@ -19,7 +19,7 @@ type Settings struct {
 	Issuer    string // identity provider of the operators
 }
 
-// MinOperators is the minimum number of operators in a history. Several operators call each market.
+// MinOperators is the minimum number of operators in a history.
 const MinOperators = 10
 
 // Step is one line of the input of the command `api seed`. It contains an operator, a market with its quote, calls, or an
@@ -186,8 +186,7 @@ func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	}
 }
 
-// marketID returns the id of the i-th market. The markets belong to three venues. The ids differ from all ids of the venue
-// simulator.
+// marketID returns the id of the i-th market. The markets belong to three venues.
 func marketID(i int) string {
 	switch i % 5 {
 	case 3:

@@ -33,8 +33,8 @@ const (
 	alwaysNo
 )
 
-// newCast returns n operators. The first operator is a house account, and one in twelve is a bot. Few operators have skill, so
-// most records show none.
+// newCast returns n operators. The first operator is a house account, and one in twelve is a bot. About one in four operators
+// has skill.
 func newCast(seed uint64, n int) []member {
 	out := make([]member, n)
 	for i := range out {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// forms contains formats of questions, one for each lane. Each format takes a place, a number and a day.
+// forms contains formats of questions. Each format takes a place, a number and a day.
 var forms = []string{
 	"Will the river gauge at %s read above %d cm before %s?",
 	"Will %s win the football match by %d goals or more on %s?",

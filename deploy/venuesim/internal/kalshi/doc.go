@@ -1,5 +1,4 @@
 // Package kalshi encodes the markets of a world in the wire format of Kalshi's trade API: events, markets and series.
 //
-// It serves only the routes that the api service requests. It never moves markets to the archive. Start reading at
-// Service.Handler.
+// It serves only the routes that the api service requests. Start reading at Service.Handler.
 package kalshi

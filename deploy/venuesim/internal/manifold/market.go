@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// createdAt returns the creation time of a market in milliseconds. Invented markets that start at the same time get different
-// milliseconds, because clients use this time as the cursor of lists.
+// createdAt returns the creation time of a market in milliseconds. It adds up to 996 ms to the start of an invented market,
+// because clients use this time as the cursor of lists and markets often start at the same time.
 func createdAt(m *world.Market) int64 {
 	if m.Created() {
 		return m.Start.UnixMilli()

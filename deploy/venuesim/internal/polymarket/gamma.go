@@ -116,8 +116,9 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, objects)
 }
 
-// list returns the markets that the parameters v select, in descending order of their sort key, and the cursor of the next page.
-// It includes finished markets only with closed=true. fault is the reason for a refusal, or empty.
+// list returns the markets that the parameters v select, in descending order of their sort key, and the cursor of the next
+// page. most is the largest limit that a request can set. It includes finished markets only with closed=true. fault is the
+// reason for a refusal, or empty.
 func (s *Service) list(v url.Values, most int) (objects []venue.Object, next, fault string) {
 	key, known := sortKeys[v.Get("order")]
 	if !known {

@@ -27,7 +27,7 @@ var spans = map[string]span{
 	"1h": {3600, 1}, "6h": {6 * 3600, 1}, "1d": {86_400, 1}, "1w": {7 * 86_400, 5}, "1m": {month, 10}, "max": {0, 1},
 }
 
-// window is the period that a request covers, from and to in Unix seconds, with the distance of two points in seconds.
+// window is the period that a request covers, from and to in Unix seconds, with the interval between two points in seconds.
 type window struct{ from, to, step int64 }
 
 func (s *Service) history(w http.ResponseWriter, r *http.Request) {

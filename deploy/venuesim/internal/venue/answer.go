@@ -31,7 +31,7 @@ func ParseConstants(raw []byte) Constants {
 	return c
 }
 
-// With returns a new object that contains the constant members of the object name and the given members. A given member takes
+// With returns a new object with the given members and the constant members of the object called name. A given member takes
 // precedence.
 func (c Constants) With(name string, members Object) Object {
 	out := maps.Clone(c[name])

@@ -28,8 +28,8 @@ func readLibrary() (l library) {
 	return l
 }
 
-// kind is a kind of event. Its texts contain placeholders in braces. A placeholder is the name of a list of words (with a digit
-// for a second word), year, month, day, number, or name for the candidate or step of a market.
+// kind is a kind of event. Its texts contain placeholders in braces: year, month, day and number; name, which is the
+// candidate or the step of a market; and names of lists of words. A list with the suffix 2 inserts a second word of the list.
 type kind struct {
 	Weight int
 	// Form is the relation of the markets: single (one market), race (one for each of Names, of which one ends YES),
