@@ -11,7 +11,7 @@ import (
 // group is one section of the index page.
 type group struct {
 	title  string
-	folder string   // folder whose pages that no group lists follow the listed ones; "-" for none
+	folder string   // the other pages of this folder follow the listed ones; "-" for none
 	pages  []string // paths without .md, in reading order
 }
 

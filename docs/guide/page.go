@@ -131,8 +131,8 @@ func (p *page) addWords(n ast.Node, raw []byte) {
 	p.Sections[len(p.Sections)-1].Words += " " + words
 }
 
-// resolveLink converts the link target to, as the Markdown has it, to the target on the site. It records links within the site.
-// err is the error of an earlier link; resolveLink returns it unless this link has an error.
+// resolveLink converts a link target of the Markdown document (to) to a link target on the site. It records links within the
+// site. err is the error of an earlier link; resolveLink returns it unless this link has an error.
 func (p *page) resolveLink(to string, o Options, err error) ([]byte, error) {
 	target, anchor, _ := strings.Cut(to, "#")
 	switch {

@@ -11,9 +11,8 @@ import (
 // signInTimeout is the time limit of a sign-in, from the first click to the authorization response of the hub.
 const signInTimeout = 10 * time.Minute
 
-// pendingSignIns stores each pending sign-in in an encrypted cookie of the browser that started it. Many started sign-ins
-// therefore use no memory of the app. The encryption keys are created when the app starts, so a restart invalidates pending
-// sign-ins.
+// pendingSignIns stores each pending sign-in in an encrypted cookie of the browser that started it, so pending sign-ins use
+// no memory of the app. The encryption keys are created when the app starts, so a restart invalidates pending sign-ins.
 type pendingSignIns struct {
 	cookies cookies
 	box     *securecookie.SecureCookie

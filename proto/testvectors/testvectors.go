@@ -1,6 +1,6 @@
-// Package testvectors contains test vectors of the protocol for implementations in any language: signed messages with
-// their canonical form and the reason for a rejection, and payloads with the schemas that validate them. The tests of
-// the hub write the files (go test -update). Production code does not import this package.
+// Package testvectors contains test vectors of the protocol for implementations in any language: signed messages with their
+// canonical form and the reason for a rejection, and payloads with the schemas that validate them. The tests of the hub write
+// messages.json and payloads.json (go test -update).
 package testvectors
 
 import _ "embed"
