@@ -141,7 +141,8 @@ func isOpen(op operation) bool {
 // them.
 var mayBeAbsent = map[string]bool{"FeedSignal.liveYesBps": true, "FeedSignal.moveBps": true}
 
-// checkNullable requires that responses always contain the members that can be null. Requests may omit such members.
+// checkNullable requires that responses always contain the members that can be null, except the members in mayBeAbsent.
+// Requests may omit such members.
 func checkNullable(root map[string]any) []error {
 	var found []error
 	sent := sentSchemas(root)
@@ -183,7 +184,8 @@ func sentSchemas(root map[string]any) map[string]bool {
 // header X-Degraded.
 var elsewhere = map[string]bool{"method_not_allowed": true, "invalid_frame": true, "internal": true, "timeout": true}
 
-// checkCodes requires that the document and the page of error codes contain the same codes.
+// checkCodes requires that the document and the page of error codes contain the same codes. The document may lack the codes
+// in elsewhere.
 func checkCodes(root map[string]any, codes map[string]bool) []error {
 	var found []error
 	documented := map[string]bool{}
@@ -221,7 +223,7 @@ func walk(v any, visit func(map[string]any)) {
 	}
 }
 
-// checkOpenness requires that each schema of an object either lists its members or states additionalProperties.
+// checkOpenness requires that each schema of an object lists its members or states additionalProperties or maxProperties.
 func checkOpenness(root map[string]any) []error {
 	var found []error
 	visitSchemas(root, "#", func(at string, s map[string]any) {

@@ -9,9 +9,8 @@ import (
 )
 
 // modelsView returns the document from which the Go types of responses are generated. It contains all schemas, and a schema
-// `<OperationId>Answer` for each successful response that the document describes in place. Enumerations become plain strings,
-// because tests compare every response with the document. A value that can have several shapes becomes any. Members have the
-// order of doc.
+// `<OperationId>Answer` for each successful response that the document describes in place. Enumerations become plain strings.
+// A value that can have several shapes becomes any. Members have the order of doc.
 func modelsView(doc, client []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(client, &root); err != nil {
@@ -38,8 +37,9 @@ func modelsView(doc, client []byte) ([]byte, error) {
 	return json.MarshalIndent(root, "", "  ")
 }
 
-// setOrder sets x-order of each property of the schema v to its position in the same schema of the source. start is the number of
-// properties before it: in an allOf, the properties of the second schema follow the properties of the first.
+// setOrder sets x-order of each property of the schema v to start plus its position in the same schema of the source. For
+// each further schema in a list, for example an allOf, start is 100 higher, so the properties of the schemas follow each
+// other.
 func setOrder(source *yaml.Node, v any, start int) {
 	switch v := v.(type) {
 	case map[string]any:

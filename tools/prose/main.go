@@ -166,7 +166,7 @@ func git(root string, args ...string) (string, error) {
 // maxSubject is the maximum length of a commit subject in characters.
 const maxSubject = 72
 
-// subject matches a valid commit subject: one area, and an imperative summary.
+// subject matches the form of a commit subject: an area, a colon, and a summary that begins with a lower-case letter.
 var subject = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9_./-]*: [a-z]`)
 
 // stageCommits writes the subjects of the commits since tools/vale/first-commit to the stage directory. It returns a finding
