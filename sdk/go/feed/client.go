@@ -96,8 +96,9 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
-// Last returns the number of the last event that Next has returned, by channel. Pass the result as Options.Since to resume
-// reading. The channel names are spelled as the server spells them. Last omits channels that do not exist.
+// Last returns, by channel, the number of the last event that Next has returned, or before that the number after which the
+// channel started. Pass the result as Options.Since to resume reading. The channel names are spelled as the server spells them.
+// Last omits channels that do not exist.
 func (c *Client) Last() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -100,7 +100,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, &refusedError{what: "the server answered " + res.Status, after: c.clamp(time.Duration(after) * c.timing.second)}
 }
 
-// clamp limits a wait time that the server requires to the range from 0 to ten times maxRefusedWait.
+// clamp returns d, a wait time that the server requires, but at least 0 and at most ten times maxRefusedWait.
 func (c *Client) clamp(d time.Duration) time.Duration {
 	return min(max(d, 0), 10*c.timing.maxRefusedWait)
 }

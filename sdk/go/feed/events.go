@@ -24,8 +24,8 @@ func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
 	return l.deliver(ctx, &Snapshot{Channel: f.Channel, Seq: seq, At: f.At, Data: f.Data})
 }
 
-// handleEvent delivers an event if it is the next one of its channel. It drops a repeated event. If events before it are missing,
-// it requests them.
+// handleEvent delivers an event that has no number or is the next one of its channel. It drops a repeated event. If events
+// before it are missing, it requests them.
 func (l *connection) handleEvent(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p == nil {
@@ -56,7 +56,7 @@ func (l *connection) handleEvent(ctx context.Context, f frame) error {
 }
 
 // requestMissing subscribes to the channel again to receive the events that are missing before e. It drops e and further events
-// of the old subscription, because the new subscription sends them again.
+// of the old subscription, because the new subscription sends them again. After maxTries requests, it calls deliverLost instead.
 func (l *connection) requestMissing(ctx context.Context, p *position, e *Event) error {
 	switch {
 	case p.repair != "" && !p.answered:

@@ -9,7 +9,7 @@ import (
 type Message interface{ message() }
 
 // Event is an event of a channel. Each numbered event is delivered once, in order. Events without a number have Seq 0 and may be
-// lost. A newer event of this kind replaces an older one of the same type.
+// lost.
 type Event struct {
 	Channel string
 	Seq     int64 // number of the event in the feed; 0: not numbered

@@ -68,7 +68,7 @@ func (p timing) wait(refusals int) time.Duration {
 	return p.minWait + rand.N(min(most, p.maxRefusedWait)-p.minWait+1)
 }
 
-// maxSeq is the largest event number. All JSON parsers represent integers up to this number exactly.
+// maxSeq is the largest event number. A float64 represents all integers up to this number exactly.
 const maxSeq = 1<<53 - 1
 
 // normalizeChannel converts the handle in the name of an operator or overlay channel to lower case, as the server does. It does

@@ -41,6 +41,6 @@ func (p *position) classify(seq, prev int64) verdict {
 // advance sets the position to seq, the number of a delivered event, and ends the repair of missing events.
 func (p *position) advance(seq int64) { *p = position{at: seq, known: true, exact: true} }
 
-// reset sets the position to the number at, which may be any number of the feed, and ends the repair of missing events. If known
-// is false, the channel has no position.
+// reset sets the position to at, which may be any number of the feed, and ends the repair of missing events. If known is false,
+// the channel has no position.
 func (p *position) reset(at int64, known bool) { *p = position{at: at, known: known} }

@@ -53,7 +53,7 @@ func (e *Error) Is(target error) bool {
 	return ok && c != "" && c == e.Code
 }
 
-// ID returns the ID of the call that the operator already has on the market, or "" if the error is not ErrAlreadyPredicted.
+// ID returns the ID of the call that the operator already has on the market, if the error is ErrAlreadyPredicted.
 func (e *Error) ID() string { return e.text("id") }
 
 // Field returns the name of the invalid member or parameter of the request, or "" if the response names none.
@@ -68,8 +68,7 @@ func (e *Error) text(name string) string {
 	return s
 }
 
-// Degraded is the error of a response that remains incomplete after retries. The method returns the incomplete response as well,
-// so that a list does not fail while a part of the service is unavailable.
+// Degraded is the error of a response that remains incomplete after retries. The method returns the incomplete response as well.
 type Degraded struct {
 	Part      string // the missing part
 	Operation string

@@ -123,9 +123,9 @@ func setBound(bound **int, unverified **bool, allow bool) {
 	}
 }
 
-// storedCall handles the error refused of a retry after a lost response. It returns the stored call if refused is
-// ErrAlreadyPredicted and the stored call has the same market, side and price: an earlier attempt has filed it. Otherwise it
-// returns refused, joined with any error of reading the stored call.
+// storedCall decides whether an earlier attempt, whose response was lost, has filed the call. refused is the error of the retry.
+// If it is ErrAlreadyPredicted and the stored call has the same market, side and price, storedCall returns the stored call.
+// Otherwise it returns refused, joined with any error of reading the stored call.
 func (s Signals) storedCall(ctx context.Context, refused error, market string, side client.Side, price int) (Filed, error) {
 	e := (*Error)(nil)
 	if !errors.Is(refused, ErrAlreadyPredicted) || !errors.As(refused, &e) {

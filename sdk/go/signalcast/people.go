@@ -8,7 +8,8 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// People signs users in, follows operators, and reads follower counts. Follow and Unfollow require a session, which SignIn opens.
+// People signs users in, follows operators, and reads passports and follower counts. Follow and Unfollow require a session,
+// which SignIn opens.
 type People struct{ c *Client }
 
 // Follows returns the follower counts of an operator, and whether the signed-in user follows the operator.

@@ -69,8 +69,8 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// again returns the delay before the next attempt. n is the number of attempts so far, and a and err are their last result. It
-// returns false if the request must not be repeated.
+// again returns the delay before the next attempt. n is the number of attempts so far. a and err are the result of the last one.
+// again returns false if the request must not be repeated.
 func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err error) (time.Duration, bool) {
 	if n >= s.options.Retry.Tries || !rt.twice(r) || r.Context().Err() != nil || errors.Is(err, errTooLarge) || err == nil && !passing(a) {
 		return 0, false
@@ -154,8 +154,8 @@ func peek(a *http.Response) []byte {
 	return raw
 }
 
-// account records for one request whether the service may have executed an attempt without a response that reached the client.
-type account struct{ lost bool } // the service may have executed an attempt whose response was lost
+// account records for one request whether the service may have executed an attempt that returned no usable response.
+type account struct{ lost bool } // an attempt ended without a response, or with status 500 or higher
 
 type accountKey struct{}
 

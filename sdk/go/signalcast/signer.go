@@ -15,7 +15,7 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// Prefixes of the bytes that a signature covers. After the prefix follow a line feed, the issuer and another line feed.
+// Prefixes of the bytes that a signature covers. A line feed, the issuer and another line feed follow the prefix.
 const (
 	messagePrefix = "denpa-message-v1"
 	signerPrefix  = "denpa-signer-v1"

@@ -1,4 +1,4 @@
-// Command board prints the three highest-ranked operators of the leaderboard by broadcast score and all calls of the first one.
+// Command board prints the first three operators of the leaderboard by broadcast score, and then all calls of the first one.
 package main
 
 import (
