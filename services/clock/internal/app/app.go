@@ -134,7 +134,7 @@ func (a *App) buildServers() error {
 	return nil
 }
 
-// newDirector returns the Director, which adds, cancels and lists the programme entries of directors.
+// newDirector returns the Director, which adds, cancels and lists entries that replace the planned markets of the programme.
 func (a *App) newDirector() *program.Director {
 	return &program.Director{
 		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Encoder: httpapi.Encoder(), Now: a.now,

@@ -1,4 +1,3 @@
 // Package app builds and runs the clock service. It reads Config from the environment and implements the commands `serve`,
-// `migrate` and `timeline`. It is the only package of the service that imports all the others, and the only one that reads the
-// system clock.
+// `migrate` and `timeline`. It is the only package of the service that imports all the others.
 package app

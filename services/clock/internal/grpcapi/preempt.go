@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// CreatePreempt adds an entry of a director, which replaces the markets of planned slots with another market. It returns the
-// errors of program.Director.Preempt, and market_not_airable for an invalid market ID.
+// CreatePreempt adds an entry that replaces the markets of planned slots with another market. It returns the errors of
+// program.Director.Preempt, and market_not_airable for an invalid market ID.
 func (s *Program) CreatePreempt(ctx context.Context, r *programv1.CreatePreemptRequest) (*programv1.CreatePreemptResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetMarketId())
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Program) CancelPreempt(ctx context.Context, r *programv1.CancelPreemptR
 	return &programv1.CancelPreemptResponse{Item: s.preempt(&p)}, nil
 }
 
-// ListPreempts returns the newest entries of directors, at most program.MaxPreempts. Error: db_unavailable.
+// ListPreempts returns the entries that directors have added, at most program.MaxPreempts. Error: db_unavailable.
 func (s *Program) ListPreempts(ctx context.Context, _ *programv1.ListPreemptsRequest) (*programv1.ListPreemptsResponse, error) {
 	list, err := s.director.List(ctx)
 	if err != nil {

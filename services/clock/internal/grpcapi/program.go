@@ -29,8 +29,7 @@ func NewProgram(
 }
 
 // GetProgram returns the programme of a channel with a limited number of segments. Errors: invalid_spec;
-// signal_service_unavailable if the programme is empty because a source is unavailable. After signal_service_unavailable, the
-// caller continues to show the last programme that it has received.
+// signal_service_unavailable if the programme is empty because a source is unavailable.
 func (s *Program) GetProgram(_ context.Context, r *programv1.GetProgramRequest) (*programv1.GetProgramResponse, error) {
 	p, err := s.programs.Program(program.Request{Preset: r.GetPreset(), Spec: r.GetSpec(), Providers: r.GetProviders()})
 	if err != nil {

@@ -33,7 +33,7 @@ func (h *handlers) channel(c echo.Context) error {
 var errEmpty = errors.New("the programme is empty")
 
 // serve writes the programme of a channel. A complete programme comes from the page cache. A degraded programme is never cached.
-// An empty programme, which exists before the slots are first filled, may be cached by clients for one second.
+// An empty programme, which exists before the slots are first filled, may be stored by shared caches for one second.
 func (h *handlers) serve(c echo.Context, r program.Request) error {
 	p, err := h.programs.Program(r)
 	if err != nil {

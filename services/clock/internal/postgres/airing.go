@@ -76,7 +76,8 @@ func sample(row db.ListUnmeasuredBaselinesRow) program.Sample {
 
 func marketID(text string) protocol.MarketID { return protocol.MarketID(text) }
 
-// AddSample implements program.Store. It stores a sample unless its slot already has one.
+// AddSample implements program.Store. It stores a sample, unless its slot already has one. A sample contains markets that could
+// have aired in the slot but did not, and their prices.
 func (s *Store) AddSample(ctx context.Context, one program.Sample) error {
 	return s.writes.InsertBaseline(ctx, db.InsertBaselineParams{
 		Slot: int64(one.Slot), StartedAt: one.Slot.Content(), Markets: pg.Collect(one.Markets, protocol.MarketID.String),
@@ -97,8 +98,9 @@ func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot)
 	return pg.Collect(rows, marketID), err
 }
 
-// DeleteOld implements program.Store. It deletes slots before the slot before, and airings and samples before the time aired. The
-// SQL statements delete only records that are also old according to the clock of the database.
+// DeleteOld implements program.Store. The parameter before is the first slot that is not deleted. Airings and samples are deleted
+// if they are older than the time aired. The SQL statements delete only records that are also old according to the clock of the
+// database.
 func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DeleteOldSlots(ctx, int64(before)); err != nil {
@@ -111,7 +113,7 @@ func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.T
 	})
 }
 
-// Influence implements program.Store. It reads the airings and the baseline in one transaction, so that they belong together.
+// Influence implements program.Store. It reads the airings and the baseline in one transaction.
 func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (program.Influence, error) {
 	var out program.Influence
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {

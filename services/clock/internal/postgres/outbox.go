@@ -37,8 +37,8 @@ func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.St
 	}), err
 }
 
-// Publish implements program.Store. It writes the copies of channels to the outbox before the starts of segments, so that a
-// subscriber receives them in this order.
+// Publish implements program.Store. It writes the current contents of channels (copies) to the outbox before the starts of
+// segments, so that a subscriber receives them in this order.
 func (s *Store) Publish(ctx context.Context, t program.Publication) (program.Published, error) {
 	var published program.Published
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {

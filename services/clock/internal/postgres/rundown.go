@@ -34,8 +34,8 @@ func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.
 	return out, nil
 }
 
-// ApplySlots implements program.Store. If the slot of a change has started according to the clock of the database, the statement
-// fails and no change takes effect.
+// ApplySlots implements program.Store. It changes slots of a channel and returns the number of changed slots. If the slot of a
+// change has started according to the clock of the database, the statement fails and no change takes effect.
 func (s *Store) ApplySlots(ctx context.Context, channel string, changes []program.Change, now time.Time) (int, error) {
 	p := db.ApplySlotsParams{Channel: channel, Now: now}
 	for _, c := range changes {

@@ -21,8 +21,8 @@ const SchemaName = "clock"
 // writeBudget is the timeout of a write transaction.
 const writeBudget = 2 * time.Second
 
-// Schema returns the database schema of the clock service. password is the password of the role clock_rw, which only migrations
-// require.
+// Schema returns the database schema of the clock service. password is the password of the role clock_rw. Only migrations require
+// it.
 func Schema(password string) pg.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

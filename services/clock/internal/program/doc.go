@@ -6,6 +6,5 @@
 // each segment. Surveyor measures airings, which are content segments that have started.
 //
 // The package does no I/O and does not read the system clock. Store provides the stored slots, Copies provides the markets, and a
-// function provides the time. The package does not depend on a transport or a database. The only encoding that it contains is the
-// JSON text of a FilterSpec, because the protocol defines that text.
+// function provides the time. The package does not depend on a transport or a database.
 package program

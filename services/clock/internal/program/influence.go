@@ -41,7 +41,7 @@ type Influence struct {
 const week = "7d"
 
 // Influence returns the airings in a time window with the largest price moves. An unknown window means 24 hours. It returns at
-// most limit airings, or DefaultMoves if limit is 0 or less. Error: db_unavailable.
+// most limit airings and at most MaxMoves. If limit is 0 or less, it uses DefaultMoves. Error: db_unavailable.
 func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
 	length := protocol.ParseWindow(window).Duration()
 	if window == week {

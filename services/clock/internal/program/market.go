@@ -15,8 +15,7 @@ const Unknown float64 = -1
 // airableAhead is the minimum time until the end of a market that may air.
 const airableAhead = 10 * time.Minute
 
-// staleAfter is the maximum age of the cached markets at which their prices are shown. The ledger also treats a price as unknown
-// after ten minutes.
+// staleAfter is the maximum age of the cached markets at which their prices are shown.
 const staleAfter = 10 * time.Minute
 
 // Market contains the fields of a market that the programme requires. It has few fields, because each choice of markets reads
@@ -86,7 +85,8 @@ func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	return p
 }
 
-// Confirmed returns a copy of the pool with the fetch time at. It is used when the ledger has returned the same markets again.
+// Confirmed returns a copy of the pool and sets FetchedAt of the copy. It is used when the ledger has returned the same markets
+// again.
 func (p *Pool) Confirmed(at time.Time) *Pool {
 	c := *p
 	c.FetchedAt = at

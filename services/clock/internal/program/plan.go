@@ -38,9 +38,10 @@ type Change struct {
 // Plan returns the changes that fill the lanes of the query, from the running slot to the slot that is Ahead slots later. present
 // contains the stored entries.
 //
-// Plan never changes a slot that has started. It fills the running slot only if the slot is empty, so that a new service has a
-// programme immediately. It refills a future slot whose market may no longer air. If no market can replace it, Plan clears the
-// slot only if it is the next slot. Otherwise, a minute without prices would clear six hours of programme.
+// Plan does not change a filled slot that has started or starts within lockMargin. It fills the running slot if the slot is
+// empty, so that a new service has a programme immediately. It refills a future slot whose market may no longer air. If no market
+// can replace it, Plan clears the slot only if it is the next slot. Otherwise, a minute without prices would clear six hours of
+// programme.
 //
 // For a slot, Plan takes the first chosen market that the lane does not use in the min(n-1, 6) slots before the slot. If
 // possible, it also avoids the markets in the same number of slots after the slot. n is the number of chosen markets that may
@@ -117,7 +118,7 @@ func (p *lanePlanner) run(out []Change) []Change {
 	return out
 }
 
-// locked reports whether the slot has started or starts within lockMargin, so that it must not change.
+// locked reports whether the slot has started or starts within lockMargin. Plan must not change the market of such a slot.
 func locked(k Slot, now time.Time) bool { return !k.Start().After(now.Add(lockMargin)) }
 
 // keeps reports whether slot k may keep its market m: m may air in the slot and belongs to a provider of the query. It ignores
@@ -131,7 +132,8 @@ func airableAt(m *Market, k Slot) bool {
 	return m != nil && m.Airable(k.Start())
 }
 
-// choose returns the best market for slot k that the lane does not use in the slots near k. It returns nil if there is none.
+// choose returns the best market for slot k that the lane does not use in the slots before k and, if possible, after k. It
+// compares at most lookBack slots on each side. It returns nil if there is none.
 func (p *lanePlanner) choose(k Slot) *Market {
 	fit := make([]*Market, 0, len(p.picked))
 	for _, m := range p.picked {

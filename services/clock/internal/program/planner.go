@@ -18,7 +18,7 @@ const planFresh = 30 * time.Second
 // the maximum age of the cached markets that provide this price.
 const priceFresh = 60 * time.Second
 
-// Airing is a content segment on a stored channel that has started.
+// Airing is a content segment that has started, on a stored channel.
 type Airing struct {
 	SegmentID string
 	Channel   string
@@ -56,8 +56,8 @@ func (p *Planner) Load(ctx context.Context) error {
 	return err
 }
 
-// load reads and returns the stored entries from the slot from to the last planned slot. It also replaces the rundown in memory
-// with the entries from the running slot on.
+// load returns the stored entries from the given slot to the last planned slot. It also replaces the rundown in memory with the
+// entries from the running slot on.
 func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
 	running := SlotAt(now)
 	entries, err := p.store.ListSlots(ctx, p.channel, from, running+Ahead)
@@ -74,7 +74,7 @@ func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, 
 	return entries, nil
 }
 
-// versionOf returns a hash of the entries. Different entries have different hashes, apart from rare collisions.
+// versionOf returns a hash of the entries. It ignores the times when the slots were filled.
 func versionOf(entries []Entry) uint64 {
 	h := fnv.New64a()
 	for i := range entries {
@@ -92,7 +92,8 @@ type Filled struct {
 }
 
 // Fill updates the stored rundown and returns the airings that have started. Only the leader may call it, and only from one
-// goroutine. If the cached markets are older than planFresh, Fill changes no slot, because the state of the markets is unknown.
+// goroutine. If the cached markets are missing or older than planFresh, Fill changes no slot, because the state of the markets is
+// unknown.
 func (p *Planner) Fill(ctx context.Context) (Filled, error) {
 	var done Filled
 	now := p.now()

@@ -152,8 +152,8 @@ func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	return p, nil
 }
 
-// lane returns the requested programme lane, or the lane of the market if requested is empty. Error: ErrLane unless the text
-// selects exactly one lane of the default channel.
+// lane returns the requested programme lane, or the lane of the market if requested is empty. Error: ErrLane unless this is
+// exactly one lane of the default channel.
 func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	list := []Lane{m.Lane}
 	if requested != "" {

@@ -10,7 +10,7 @@ import (
 // higher priority. Of two segments with the same level, the one with the smaller order has the higher priority.
 //
 // A market with a live stream comes first, then a market with takes, then a market that ends within resolvingTime. All other
-// markets have equal priority. Price moves have no influence, because only the ledger stores them.
+// markets have equal priority.
 func priority(s *Segment, now time.Time) (int, int64) {
 	switch end := s.MarketEnd.Sub(now); {
 	case s.Streams > 0:
@@ -53,8 +53,8 @@ func (p *Program) Next(lanes []Lane, t time.Time) *Segment {
 }
 
 // lane returns the lane with the highest priority at the time t. It considers only the lanes in want, or all lanes if want is
-// empty. A lane in which a segment airs has priority over a lane in which none airs. Of lanes with equal priority, the first one
-// in p.Lanes is returned. It returns nil if there is no lane.
+// empty. A lane in which a segment airs has priority over a lane in which none airs; of the latter, the lane with the earliest
+// segment has priority. Of lanes with equal priority, the first one in p.Lanes is returned. It returns nil if there is no lane.
 func (p *Program) lane(want []Lane, t time.Time) *LaneRow {
 	running := SlotAt(t)
 	var best *LaneRow

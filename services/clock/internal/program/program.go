@@ -23,7 +23,7 @@ type LaneRow struct {
 	Segments []int32 // indexes into Program.Segments, ascending
 }
 
-// Program is the content of one channel at one moment. It is immutable.
+// Program is the programme of one channel, as it was built at the time GeneratedAt. It is immutable.
 type Program struct {
 	Channel     string
 	GeneratedAt time.Time

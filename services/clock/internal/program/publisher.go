@@ -22,7 +22,7 @@ const (
 const (
 	SegmentStarted   = "segment.started"
 	SegmentPreempted = "segment.preempted"
-	// ChannelCopy is not an event. It is the copy of a channel that a new subscriber receives first.
+	// ChannelCopy is not the type of an event. It is the type of the copy of a channel that a new subscriber receives first.
 	ChannelCopy = "copy"
 )
 
@@ -78,7 +78,7 @@ type Publisher struct {
 
 // channelState describes the last published copy of a channel.
 type channelState struct {
-	key  string // changes if anything but figures changes
+	key  string // changes if the published start or the result of segmentKey for a segment changes
 	body []byte // JSON of the copy without the members that change only because time passes
 	at   time.Time
 }
@@ -91,9 +91,9 @@ func NewPublisher(programs *Service, store Store, encoder Encoder, now func() ti
 	}
 }
 
-// Publish publishes the start of each content segment that airs now and whose start is not yet published. The published time is
-// the start of the content. Segments that started and ended since the last call are not published. Publish also stores airings
-// and publishes changed copies of channels, all in one transaction.
+// Publish publishes the start of each content segment that airs now and whose start is not yet published. Segments that started
+// and ended since the last call are not published. Publish also stores airings and publishes changed copies of channels, all in
+// one transaction.
 func (pub *Publisher) Publish(ctx context.Context, airings []Airing) (Published, error) {
 	now := pub.now()
 	if slot := SlotAt(now); pub.starts == nil || pub.slot != slot {
@@ -148,7 +148,7 @@ func (pub *Publisher) loadStarts(ctx context.Context, slot Slot) error {
 }
 
 // record updates the state of the Publisher after a publication. complete is false if another replica published a start first. In
-// this case record discards the state, so that the next call of Publish loads it again.
+// this case record discards the state, and the next call of Publish loads the starts again.
 func (pub *Publisher) record(t Publication, changed map[string]channelState, complete bool) {
 	for name, state := range changed {
 		pub.states[name] = state
@@ -181,7 +181,7 @@ func (pub *Publisher) unlogged(started []Airing) []Airing {
 }
 
 // publishable reports whether a programme is complete enough to be published. A computed channel requires the cached markets. The
-// stored channel requires the rundown. It waits for the markets, which provide prices and counts, but at most maxMarketWait.
+// stored channel requires the rundown, and waits at most maxMarketWait for the markets, which provide prices and counts.
 func (pub *Publisher) publishable(p *Program, now time.Time) bool {
 	if p.Spec != "" {
 		return p.Degraded == ""

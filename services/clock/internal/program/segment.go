@@ -22,7 +22,7 @@ const (
 // Bucket is the label for the time period in which a segment airs.
 type Bucket string
 
-// Labels of the time periods in which segments air. A programme contains no segment that airs after this week.
+// Labels of the time periods in which segments air. BucketThisWeek is the label of all days after tomorrow.
 const (
 	BucketOnAir    Bucket = "ON AIR"
 	BucketToday    Bucket = "TODAY"

@@ -11,11 +11,10 @@ import (
 // DefaultChannel is the name of the stored channel of this installation. Each partner station has a separate stored channel.
 const DefaultChannel = "default"
 
-// maxSpecs is the maximum number of different specs whose programs are cached.
+// maxSpecs is the maximum number of different specs whose programmes are cached.
 const maxSpecs = 256
 
-// ErrNoProgram is the error if a source is unavailable and no programme can be shown. A gRPC client that receives this error
-// continues to serve the last programme that it has received.
+// ErrNoProgram is the error if a source is unavailable and no programme can be shown.
 var ErrNoProgram = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the programme is unavailable; retry later")
 
 // Copies contains the newest copies of the data from which programmes are built. Each pointer is nil until the data is first
@@ -32,8 +31,8 @@ type Rundown struct {
 	Version  uint64 // changes whenever the entries change
 }
 
-// Request selects a channel. Without a spec and without providers, it selects the channel of the preset; for the default preset,
-// this is the stored channel. With a spec or with known providers, it selects a computed channel.
+// Request selects a channel. Without a spec and without known providers, it selects the channel of the preset; for the default
+// preset, this is the stored channel. With a spec or with known providers, it selects a computed channel.
 type Request struct {
 	Preset    string
 	Spec      string // JSON text of a FilterSpec; empty: none
@@ -80,7 +79,7 @@ func (s *Service) Program(r Request) (*Program, error) {
 type OnAir struct {
 	Segment  *Segment // nil: no segment matches
 	At       time.Time
-	Until    time.Time // next segment boundary, when the result changes
+	Until    time.Time // next segment boundary, when the result may change
 	Degraded string    // source that failed; empty: none
 }
 

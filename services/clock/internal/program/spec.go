@@ -40,8 +40,8 @@ type Spec struct {
 	top                  int     // maximum number of markets for each lane; 0: the default
 }
 
-// ParseSpec parses the JSON text of a FilterSpec. It returns the zero Spec for empty text. It ignores unknown members and unknown
-// categories, and a list without a known category. Error: ErrSpec.
+// ParseSpec parses the JSON text of a FilterSpec. It returns the zero Spec for empty text. It ignores unknown members, unknown
+// categories, and a list of categories without a known one. Error: ErrSpec.
 func ParseSpec(text string) (Spec, error) {
 	var s Spec
 	if text == "" {

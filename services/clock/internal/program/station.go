@@ -12,8 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// stationSegments is the maximum number of segments in the published programme of a station. The JSON contains each segment
-// twice, and its size must not reach the limit that the ledger sets.
+// stationSegments is the maximum number of segments in the published programme of a station. It limits the size of the JSON.
 const stationSegments = 120
 
 // Station is a partner station. Each partner station has a separate stored channel.
@@ -104,8 +103,8 @@ func (d *StationPlanner) planner(s *Station) *Planner {
 	}
 }
 
-// fill fills the rundown of the station id with the planner k, stores the airings of the station, and publishes its programme
-// unless the programme is degraded.
+// fill fills the rundown of one station with its planner k, stores the airings of the station, and publishes its programme unless
+// the programme is degraded. id is the ID of the station.
 func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error {
 	done, err := k.Fill(ctx)
 	if err != nil {
@@ -126,8 +125,8 @@ func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error 
 	return d.Publish(ctx, id, p.GeneratedAt, data)
 }
 
-// storeAirings stores the airings of the station id, unless it has already stored those of the newest slot. The first call stores
-// all airings of the loaded rundown.
+// storeAirings stores the airings of a station, unless it has already stored those of the newest slot. id is the ID of the
+// station.
 func (d *StationPlanner) storeAirings(ctx context.Context, id string, airings []Airing) error {
 	if len(airings) == 0 {
 		return nil

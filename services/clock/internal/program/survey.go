@@ -285,7 +285,8 @@ func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) 
 }
 
 // takeSample returns a sample of at most MaxSample airable markets that are not scheduled. It takes the markets with the smallest
-// hashes of slot and market ID. All replicas therefore take the same sample, and the samples of different slots differ.
+// hashes of slot and market ID. Replicas with equal pools therefore take the same sample, and the samples of different slots
+// differ.
 func takeSample(pool *Pool, k Slot, scheduled []protocol.MarketID, now time.Time) Sample {
 	type candidate struct {
 		market *Market

@@ -80,16 +80,16 @@ func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) 
 	return out, nil
 }
 
-// PublishStation publishes the programme of the station id as the copy of the feed channel station:<id>. at is the time of the
-// programme.
+// PublishStation publishes data, the programme of the station id, as the current content of the feed channel station:<id>. at is
+// the time of the programme.
 func (l *Ledger) PublishStation(ctx context.Context, id string, at time.Time, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return l.Publish(ctx, []outbox.Fact{{Type: program.ChannelCopy, Topic: "station:" + id, At: at, Data: string(data)}})
 }
 
-// Publish publishes facts and copies of channels to the feed. The api service assigns sequence numbers to the facts. Publish
-// sends everything in one request, so that no fact is published before a copy that includes it.
+// Publish publishes facts and the current contents of channels (copies) to the feed, all in one request. The api service assigns
+// sequence numbers to the facts.
 func (l *Ledger) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

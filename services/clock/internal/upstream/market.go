@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// fromProto converts a market. It returns false if the market ID is invalid. For an unknown or invalid value of another field, it
-// uses the value for an unknown field.
+// fromProto converts a market. It returns false if the market ID is invalid. A missing or invalid price, volume or status becomes
+// the value that means unknown.
 func fromProto(m *marketv1.Market) (program.Market, bool) {
 	id, err := protocol.ParseMarketID(m.GetId())
 	if err != nil {
