@@ -1,5 +1,4 @@
-// Command api is the ledger: operators, markets, signals, outcomes and the live
-// feed. See README.md.
+// Command api runs the service api, which stores operators, markets, calls and outcomes, and serves the live feed.
 package main
 
 import "github.com/signalcast/signalcast/services/api/internal/app"

@@ -112,7 +112,8 @@ func (a *Answers) complete(req any, answer proto.Message) {
 	}
 }
 
-// stated returns the response that the test has set for a request, or nil if the api must handle the request.
+// stated returns the response to a request that the api must not handle, because the test has set the response, the clock
+// does not run, or the loops of the api do not run. It returns nil for other requests.
 func (a *API) stated(req any) proto.Message {
 	now := timestamppb.New(a.now())
 	switch r := req.(type) {

@@ -19,8 +19,8 @@ import (
 // ErrDB is the error that the api returns while its database is unavailable.
 var ErrDB = apperr.New(apperr.Unavailable, "db_unavailable", "").With("retryAfterMs", 1000)
 
-// Proxy records the gRPC calls that a test sends to the api, and lets the test fail, delay or change them. Its methods take the
-// last part of a method name, for example "GetSignal". Count also takes the service and the method, for example
+// Proxy records the gRPC calls that a test sends to the api, and lets the test fail, delay or change them. Fail and Count
+// take the last part of a method name, for example "GetSignal". Count also accepts the service and the method, for example
 // "FeedReadService/ListEvents". Each call in a FileMany request also counts as a call of File.
 type Proxy struct {
 	mu       sync.Mutex

@@ -146,7 +146,7 @@ func (a *App) feedLoaded(context.Context) error {
 	return nil
 }
 
-// buildServices builds the domain services, the background workers and the connections between them.
+// buildServices builds the domain services and the background workers, and connects them.
 func (a *App) buildServices() error {
 	meter := venue.NewMeter(a.metrics.Registerer())
 	venues, err := a.venues(meter)
@@ -225,7 +225,7 @@ func (a *App) buildServers() error {
 // this limit.
 const loginLimit = 120
 
-// registerMetrics registers the counters and gauges of the api service.
+// registerMetrics registers counters of the catalogue and gauges of the process.
 func (a *App) registerMetrics() {
 	sweeps := a.metrics.Counter("catalogue_sweeps_total", "Completed full reads of a venue's catalogue.", "provider")
 	answers := a.metrics.Counter("catalogue_answers_total", "Market records read by full reads of a venue's catalogue.", "provider")
@@ -335,8 +335,8 @@ func (a *App) sweep(ctx context.Context) error {
 	})
 }
 
-// Close closes the caches, the stores and the connections, in the reverse order of their use. Run calls Close before it
-// returns. Without a Run, the caller of New must call Close.
+// Close closes the caches, the stores and the connections. Run calls Close before it returns. If Run is not called, the caller
+// of New must call Close.
 func (a *App) Close(ctx context.Context) error {
 	if a.public != nil {
 		a.public.Close(ctx)

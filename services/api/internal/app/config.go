@@ -68,7 +68,7 @@ type Config struct {
 	Limits   httpx.Limits
 }
 
-// Check implements config.Checker. It reports each setting that is missing, malformed, or not allowed in production.
+// Check implements config.Checker. It reports each setting that is invalid or not allowed in production.
 func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.Addr("GRPC_ADDR", c.GRPC)
@@ -160,8 +160,8 @@ func (c *scoringConfig) check(r *config.Report) {
 	}
 }
 
-// confirmAfter parses the setting QUOTE_CONFIRM_AFTER: the time between a call and its second quote. It returns 0 for "off". A
-// malformed time, and a time outside 1s to 1m, is an error.
+// confirmAfter parses the setting QUOTE_CONFIRM_AFTER: the time between a call and its second quote. It returns 0 for "off", and
+// an error for a malformed time or a time outside 1s to 1m.
 func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	if c.Confirm == "off" {
 		return 0, nil
@@ -173,8 +173,7 @@ func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	return after, err
 }
 
-// rules returns the scoring settings as the rules of package postgres, together with pastEnd and chunk from other settings.
-// Check must have accepted the settings.
+// rules returns the rules of package postgres: the scoring settings, pastEnd and chunk. Check must have accepted the settings.
 func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
 	confirm, _ := c.confirmAfter()
 	return postgres.Rules{

@@ -1,3 +1,2 @@
-// Package app reads the configuration of the api service, builds its parts and runs them. It is the only package that imports
-// all other packages of the service.
+// Package app reads the configuration of the api service, builds its parts and runs them.
 package app

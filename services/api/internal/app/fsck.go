@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// errFsck is returned if a stored row differs from the journal, or if a call is inconsistent with its quotes or times.
+// errFsck is returned by fsck if it has found a difference.
 var errFsck = errors.New("the ledger is inconsistent with its journal or its quotes")
 
 // fsck implements the command "api fsck". It compares the stored rows with the journal, the journal with its checkpoints, and

@@ -73,7 +73,7 @@ func boards(ctx context.Context, args []string, stdout io.Writer) error {
 var errDifferences = errors.New("stored figures differ from computed ones")
 
 // compare prints one line for each difference that find returns, and then returns errDifferences. If there is no difference, it
-// prints success.
+// prints the text in success.
 func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), success string) error {
 	pool, err := commandPool(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *
 }
 
 // commandStatement is the time limit of one SQL statement of a command. A statement can read the whole ledger, which takes
-// minutes for ten million calls. Such statements do not delay requests.
+// minutes for ten million calls.
 const commandStatement = 6 * time.Hour
 
 func commandPool(ctx context.Context) (*pgxpool.Pool, error) {

@@ -81,7 +81,7 @@ type seedOutcome struct {
 	Verdict  protocol.Verdict
 }
 
-// seeder executes the steps of the command "api seed". Its clock is at the time of the current step.
+// seeder executes the steps of the command "api seed". Its clock shows the time of the current step.
 type seeder struct {
 	now       time.Time
 	operators *operator.Service
@@ -217,8 +217,8 @@ func (s *seeder) newID() string {
 	return id.String()
 }
 
-// resolve stores the final outcome of a market as if its venue had returned it, and resolves the market. The market must have
-// had an earlier step.
+// resolve stores the final outcome of a market as if its venue had returned it, and resolves the market. An earlier step must
+// have added the market.
 func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
 	r, ok := s.records[o.MarketID]
 	if !ok {

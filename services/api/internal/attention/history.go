@@ -10,7 +10,7 @@ import (
 // week is a value of the window parameter of an attention history, in addition to protocol.Windows.
 const week = "7d"
 
-// MostPoints is the largest number of points in an attention history.
+// MostPoints is the largest number of points of a history that are read from the store.
 const MostPoints = 2000
 
 // ParseSpan returns the length of the window of a history. raw is the name of a window of protocol.Windows or "7d". An

@@ -24,7 +24,7 @@ type Row struct {
 	Parts      Components
 }
 
-// state is the computed result of one reading of the open markets. It does not change after compare.
+// state is the computed result of one reading of the open markets. It does not change after the method compare has run.
 type state struct {
 	at         time.Time
 	rows       []Row // in ascending order of rank

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// Fact is the stored data of one open market. A nil member is unknown.
+// Fact is the stored data of one open market. The value of a nil member is unknown.
 type Fact struct {
 	movement.Market
 	Slug       string

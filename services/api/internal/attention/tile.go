@@ -22,7 +22,7 @@ const (
 	soonSpare = movement.LiveFor
 )
 
-// Tile is one field of the heatmap. It represents an event by one of its markets, or one market without an event.
+// Tile is one field of the heatmap. It represents a market, or an event by one of its markets.
 type Tile struct {
 	*Fact
 	Markets   int     // number of open markets of the event
@@ -83,8 +83,8 @@ func volume24h(f *Fact) float64 {
 	return *f.Volume24h
 }
 
-// newHeatmap returns a heatmap with tiles of all events, of the markets that end soon, and of all markets that can be pinned.
-// It includes only markets that a heatmap may show at the time now.
+// newHeatmap returns a heatmap with tiles of the events with the greatest scores, of the markets that end soon, and of all
+// markets that can be pinned. It includes only markets that a heatmap may show at the time now.
 func newHeatmap(rows []Row, now time.Time) heatmap {
 	h := heatmap{pins: make(map[protocol.MarketID]Tile)}
 	type event struct {

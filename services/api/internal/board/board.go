@@ -131,8 +131,8 @@ func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
 
-// Took records the duration d of a query for ranks. If d is longer than slowRead, Run updates the stored rows early. Such
-// queries become slow when the stored rows lack many results.
+// Took receives the duration d of a query for a board or for ranks. If d is longer than slowRead, Run updates the stored rows
+// early. Such queries become slow when the stored rows lack many results.
 func (s *Service) Took(d time.Duration) {
 	if d <= slowRead {
 		return
@@ -191,8 +191,8 @@ const (
 )
 
 // Run updates the stored rows of the boards until ctx ends, and calls failed with the error of each step that failed. Every
-// process runs it. If several processes update at the same time, one of them does the work. A slow query, which Took records,
-// starts an early update in the same process.
+// process runs it. If several processes update at the same time, one of them does the work. If Took receives a long duration,
+// Run starts an early update in the same process.
 func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		start := s.now()
@@ -218,8 +218,8 @@ func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	}
 }
 
-// measure computes the components Skill, Activity and Reach, each from 0 to 1. The skill of an operator with few calls is
-// reduced, as if ten more calls had the score 0. Reach is always 0, because viewer minutes are not recorded.
+// measure computes the components Skill, Activity and Reach, each from 0 to 1. For Skill, ten calls with the score 0 are added,
+// so that few calls have little effect. Reach is always 0, because viewer minutes are not recorded.
 func (b *Broadcast) measure() {
 	b.Skill = min(1, max(0, 0.5+float64(b.WindowScore)/(50*float64(b.WindowDone+10))))
 	b.Activity = min(1, (float64(b.Calls28)+float64(b.Takes28)/2)/28)

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// EventFrame returns the JSON text of a numbered event for the channel of link l. Channel names and types need no escaping,
-// because feed.ParseChannel rejects the characters that JSON escapes.
+// EventFrame returns the JSON text of a numbered event for the channel of link l. Channel names and types contain no
+// characters that JSON escapes.
 func EventFrame(m *feed.Message, l feed.Link) []byte {
 	prev := "null"
 	if l.Prev > 0 {

@@ -57,7 +57,7 @@ func (b *Broker) NewReader(p Conn) *Reader {
 	return &Reader{shard: b.shards[int(b.next.Add(1))%len(b.shards)], conn: p}
 }
 
-// writeResult states how much of its bytes writeDirect or write has written.
+// writeResult states how many of the given bytes writeDirect or write has written.
 type writeResult uint8
 
 const (

@@ -24,7 +24,7 @@ const (
 )
 
 // shard contains a part of the readers of a Broker, and runs the goroutine that writes to them. New events are queued in its
-// inbox, the member in. A flush writes the queued events to the readers of each channel.
+// inbox (field in). A flush writes the queued events to the readers of each channel.
 type shard struct {
 	broker *Broker
 	wake   chan struct{}
@@ -183,9 +183,9 @@ func (t *topic) setNewest(n *ephemeral) {
 	t.newest = append(t.newest, n)
 }
 
-// write writes the frames of a topic to its direct subscriptions. A subscription whose reader does not accept all bytes is no
-// longer direct and lags. If the connection accepted no byte, the subscription continues after the number before. If it
-// accepted a part, the reader writes the rest, and the subscription continues after head.
+// write writes the frames of a topic to its direct subscriptions. A subscription whose reader does not accept all bytes is
+// no longer direct and lags. If the reader took no byte, the subscription continues after the event number in the parameter
+// before. If the connection accepted a part, the reader writes the rest, and the subscription continues after s.head.
 func (s *shard) write(t *topic, before int64) {
 	s.joined = s.joined[:0]
 	for _, f := range t.frames {

@@ -2,7 +2,7 @@ package broker
 
 import "github.com/signalcast/signalcast/services/api/internal/feed"
 
-// notDirect is the index of a subscription that is not in topic.direct, so that a flush does not write to it.
+// notDirect is the index of a subscription that is not in topic.direct. A flush does not write to this subscription.
 const notDirect = -1
 
 // Subscription connects one reader to one channel. After Subscribe, the caller must call CatchUp and execute the returned
@@ -84,9 +84,9 @@ func (s *Subscription) advance() (frames []byte, step Step) {
 	return frames, step
 }
 
-// step returns the next chunk of frames, the event number at that the chunk reaches, and Wait. If no event is missing, it
-// returns Live, and the subscription becomes direct. If events up to at must be read from the store, it returns Read. If the
-// subscription starts after the newest event of this process, it returns Ahead.
+// step returns the next chunk of missed frames with the step Wait. The result at is the number of the last event that the
+// chunk covers. If no event is missing, step returns Live, and the subscription becomes direct. If events up to at must be
+// read from the store, it returns Read. If the subscription starts after the newest event of this process, it returns Ahead.
 func (s *Subscription) step() (frames []byte, at int64, step Step) {
 	sh := s.reader.shard
 	sh.mu.Lock()

@@ -48,8 +48,8 @@ func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) resu
 	return t.storeResult(ctx, fresh, d)
 }
 
-// reload returns a result after which the webhook is read from the database again. It logs err with the message what. err is
-// nil if the webhook has changed during the attempt.
+// reload returns a result after which the webhook is read from the database again. An error is logged with the text in what,
+// unless ctx has ended. err is nil if the webhook has changed during the attempt.
 func (t *term) reload(ctx context.Context, h webhook.Hook, at int64, what string, err error) result {
 	if err != nil && ctx.Err() == nil {
 		t.Log.WarnContext(ctx, what, "webhook", h.ID, "error", err)
@@ -105,7 +105,8 @@ func failureReason(o webhook.Outcome) string {
 }
 
 // collect builds the batch of the pending delivery again. If no delivery is pending, it builds the next batch, with at most
-// webhook.MaxEvents frames. If a batch has no frames, no event up to through matches.
+// webhook.MaxEvents frames. If the next events are deleted, the batch reports a gap. If a batch has no frames, no event up to
+// through matches.
 func (t *term) collect(ctx context.Context, h *webhook.Hook, at, head int64) (batch, error) {
 	again := h.DeliveryID != ""
 	b := batch{after: at, through: at}
@@ -160,8 +161,8 @@ func (b *batch) add(m *feed.Message, links []feed.Link) {
 	}
 }
 
-// gap returns a batch with a gap frame for every channel of the webhook: the events after from and before oldest are deleted. A
-// repeated delivery reports the same range again, even if more events have been deleted since.
+// gap returns a batch with a gap frame for every channel of the webhook, because the events with from < number < oldest are
+// deleted. A repeated delivery reports the same range again, even if more events have been deleted since.
 func gap(h *webhook.Hook, from, oldest, upTo int64, again bool) batch {
 	if again {
 		oldest = min(oldest, upTo+1)

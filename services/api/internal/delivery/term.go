@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// term is the state of one call of Worker.Run. Only the goroutine of Run uses its fields. Deliveries run in other goroutines:
-// they use copies and send their results on the channel results.
+// term is the state of one call of Worker.Run. Only the goroutine of Run changes its fields. Deliveries run in other goroutines.
+// They use copies of webhooks and send their results on the channel results.
 type term struct {
 	*Worker
 	hooks   map[string]*follower

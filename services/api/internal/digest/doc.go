@@ -1,3 +1,2 @@
-// Package digest defines the statistics of one day that the daily digest of the hub contains. It does not depend on a
-// transport or a database.
+// Package digest defines the statistics of the hub's daily digest. It does not depend on a transport or a database.
 package digest

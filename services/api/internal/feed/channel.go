@@ -40,7 +40,7 @@ func OperatorChannel(handle string) Channel { return Channel(operatorPrefix + ha
 // OverlayChannel returns the channel of an operator's stream overlay.
 func OverlayChannel(handle string) Channel { return Channel(overlayPrefix + handle) }
 
-// MeChannel returns the private channel of an operator, which only sockets with a key of the operator can subscribe to.
+// MeChannel returns the private channel of an operator. A subscription to it requires a key of the operator.
 func MeChannel(handle string) Channel { return Channel(mePrefix + handle) }
 
 // stationPrefix is the prefix of the name under which the programme of a station is stored. Clients cannot subscribe to this

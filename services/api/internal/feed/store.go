@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Store stores numbered events, and the states and viewer counts that other services publish. Each method is one transaction.
+// Store stores numbered events, and the states and viewer counts that other services publish.
 type Store interface {
 	// NumberFeed moves up to limit committed outbox entries into the feed, where they get their numbers. It returns the number
 	// of entries moved.

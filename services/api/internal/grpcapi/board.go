@@ -17,8 +17,8 @@ type Boards struct {
 	Now     func() time.Time
 }
 
-// ListBroadcast returns a board that the pages of the hub show, ordered by edge or by broadcast score of all time or of 28
-// days. The limit is at most 100; if the request has no limit, it is 50. Error: db_unavailable.
+// ListBroadcast returns a board, ordered by edge or by broadcast score of all time or of 28 days. The limit is at most 100; if
+// the request has no limit, it is 50. Error: db_unavailable.
 func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
 	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
 	by := board.ByBroadcast

@@ -91,7 +91,7 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 const maxEvents = 200
 
 // ListEvents returns the newest events below the number Before of the request, or the newest events of all if it is 0, newest
-// first. Unknown types of the request are ignored. Error: db_unavailable.
+// first. Unknown types in the request match no events. Error: db_unavailable.
 func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
 	q := feed.Query{
 		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),

@@ -107,8 +107,8 @@ func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest)
 	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err
 }
 
-// UpdateProfile changes the profile of an operator as a signed message requests, once for each message. It publishes the event
-// payout.changed if the message contains a payout address. Errors: not_found for an invalid id, forbidden, db_unavailable.
+// UpdateProfile applies the profile change in a signed message, once for each message. It publishes the event payout.changed if
+// the message contains a payout address. Errors: not_found for an invalid id, forbidden, db_unavailable.
 func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfileRequest) (*operatorv1.UpdateProfileResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -136,7 +136,8 @@ func changeOf(c *operatorv1.Change) operator.Change {
 	return operator.Change{Given: true, Text: c.Text}
 }
 
-// VerifyKey returns the active key with a SHA-256 hash, and its operator. Errors: unauthenticated, db_unavailable.
+// VerifyKey returns the active key whose SHA-256 hash is in the request, and its operator. Errors: unauthenticated,
+// db_unavailable.
 func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyRequest) (*operatorv1.VerifyKeyResponse, error) {
 	if len(r.GetKeyHash()) != 32 {
 		return nil, operator.ErrUnauthenticated

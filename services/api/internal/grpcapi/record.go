@@ -54,7 +54,7 @@ func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRe
 }
 
 // GetSkill returns the measured skill of an operator within a window, in one lane or in all lanes. The report is absent if no
-// call is decided. Errors: not_found, db_unavailable.
+// call is counted. Errors: not_found, db_unavailable.
 func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*recordv1.GetSkillResponse, error) {
 	got, err := f.Service.Skill(ctx, r.GetHandle(), r.GetLane(), r.GetWindow())
 	if err != nil {

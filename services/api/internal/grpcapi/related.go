@@ -70,7 +70,7 @@ func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest
 	return &cataloguev1.ListGapsResponse{Gaps: list}, err
 }
 
-// market returns the market with the id raw. Errors: market_not_found (also for an invalid id), venue_unavailable,
+// market returns the market whose id is raw. Errors: market_not_found (also for an invalid id), venue_unavailable,
 // db_unavailable.
 func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, error) {
 	id, err := protocol.ParseMarketID(raw)

@@ -35,8 +35,8 @@ func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (
 	return claimTo(f.Service.Force(ctx, r.GetMarketId(), protocol.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
 }
 
-// Scan reads markets from their venues and resolves the markets whose result is final. If another scan is running, Scan only
-// returns Busy. Error: db_unavailable.
+// Scan reads markets from their venues and resolves the markets whose result is final. If another scan is running, it does
+// nothing and sets Busy. Error: db_unavailable.
 func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
 	r, err := f.Scanner.Scan(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ type Stations struct {
 	Service *station.Service
 }
 
-// CreateStation creates a station as a signed message requests, once for each message. Errors: not_found for an invalid
+// CreateStation creates the station that a signed message describes, once for each message. Errors: not_found for an invalid
 // operator id, and those of station.Service.Create.
 func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStationRequest) (*stationv1.CreateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
@@ -26,8 +26,8 @@ func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStation
 	return &stationv1.CreateStationResponse{}, f.Service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// UpdateStation changes a station as a signed message of its owner requests, once for each message. Errors: not_found, and
-// those of station.Service.Change.
+// UpdateStation applies the station change that its owner has signed, once for each message. Errors: not_found, and those of
+// station.Service.Change.
 func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStationRequest) (*stationv1.UpdateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ type Markets interface {
 	Snapshots(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error)
 }
 
-// Venue reads the order books of the primary venue. For an unknown token it returns no points.
+// Venue reads price histories of the primary venue. For an unknown token it returns no points.
 type Venue interface {
 	History(ctx context.Context, b Book, i protocol.Interval) ([]Point, error)
 }
@@ -79,8 +79,8 @@ const (
 	hold        = 3 * time.Second
 )
 
-// errLate is returned if the context of a caller ends before the history is read, if too many reads are in progress, and after
-// Close.
+// errLate is returned if the context of a caller or the read timeout ends before the history is read, if too many reads are in
+// progress, and after Close.
 var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue is unavailable; retry later")
 
 // NewService returns a service that reads histories from the primary venue and from stored markets. Close must be called at
@@ -142,8 +142,8 @@ func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol
 // maxToken is the largest length of a token in digits. Tokens of the venue are shorter.
 const maxToken = 80
 
-// ByToken returns the history of the order book with a token of the primary venue, oldest point first. It is empty for an
-// unknown or invalid token. Error: venue_unavailable.
+// ByToken returns the history of the order book that a token identifies at the primary venue, oldest point first. It is empty
+// for an unknown or invalid token. Error: venue_unavailable.
 func (s *Service) ByToken(ctx context.Context, token string, i protocol.Interval) ([]Point, error) {
 	if !isToken(token) {
 		return nil, nil

@@ -135,8 +135,8 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 	k.startSubscriptions(ctx, id, requested)
 }
 
-// sinceOf returns the value of the member since for channel c, or nil. name is the name of the channel as the member channels
-// spells it; since may contain another spelling.
+// sinceOf returns the value that the object since has for channel c, or nil. name is the spelling of c that the client used
+// in "channels". since may contain another spelling.
 func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	if raw := since.Raw(name); raw != nil {
 		return raw

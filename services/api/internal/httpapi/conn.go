@@ -19,7 +19,7 @@ const (
 // expired is a deadline in the past. If it is set, a running read or write ends.
 var expired = time.Unix(1, 0)
 
-// wsConn is the connection of a websocket. Only the broker.Reader writes to it, and only the goroutine of the socket reads from
+// wsConn is the connection of a websocket. Only the broker.Reader writes to it, and only one goroutine at a time reads from
 // it.
 type wsConn struct {
 	net.Conn

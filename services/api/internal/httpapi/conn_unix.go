@@ -55,7 +55,7 @@ func (w *nonblocking) TryWrite(b []byte) (int, error) {
 	return w.n, w.err
 }
 
-// waitReadable waits until a read would not block. It needs no buffer and little stack, because ten thousand goroutines can
+// waitReadable waits until a read would not block. It needs no buffer and little stack, so that ten thousand goroutines can
 // wait in it. It returns at once if the connection has no file descriptor.
 func (w *nonblocking) waitReadable() error {
 	if w.raw == nil {

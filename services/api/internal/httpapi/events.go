@@ -15,7 +15,7 @@ import (
 )
 
 // eventConn implements transport for a stream of server-sent events: it converts the websocket frames of a broker.Reader to
-// events. An HTTP response cannot be written without blocking, so the goroutine of the broker.Reader does all writes.
+// events. An HTTP response cannot be written without blocking, so the goroutine of the broker.Reader writes all frames.
 type eventConn struct {
 	finished
 	w       http.ResponseWriter
@@ -109,7 +109,8 @@ func (p *eventConn) event(b, text []byte) []byte {
 
 func (p *eventConn) id() string { return strings.Join(p.positions, "-") }
 
-// eventPosition returns the channel and the event number of a frame of broker.EventFrame. ok is false for any other frame.
+// eventPosition returns the channel and the event number of a frame that broker.EventFrame has built. ok is false for any
+// other frame.
 func eventPosition(text []byte) (channel, seq string, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(`{"op":"event","channel":"`))
 	if !ok {

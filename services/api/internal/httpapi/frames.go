@@ -114,7 +114,7 @@ var (
 		"limit of 50 subscriptions of a connection reached; unsubscribe from a channel first")
 )
 
-// encode returns the JSON of a frame. It panics on an error, which the types of this file cannot cause.
+// encode returns the JSON of v. It panics if v has no JSON form.
 func encode(v any) []byte {
 	b, err := httpx.Marshal(v)
 	if err != nil {
@@ -136,9 +136,9 @@ func beatFrame(head int64, at time.Time) []byte {
 	return encode(beatJSON{Op: "beat", Head: head, At: protocol.Stamp(at)})
 }
 
-// frameLimiter limits the frames of a client to twice the allowed rate per second in any two seconds. Pings and fragments count
-// as well, because reading one costs as much as reading a message. A close frame does not count, because nothing is read after
-// it.
+// frameLimiter limits the number of frames of a client in any two seconds to twice the allowed frames per second. Pings and
+// fragments count as well, because reading one costs as much as reading a message. A close frame does not count, because
+// nothing is read after it.
 type frameLimiter struct {
 	now   func() time.Time
 	times []int64 // times of the last frames in Unix nanoseconds; a ring buffer

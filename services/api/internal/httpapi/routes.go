@@ -82,7 +82,7 @@ func (s *Server) routes() []httpx.Route {
 var errGone = apperr.New(apperr.Gone, "gone",
 	"channels were replaced by stations; use /api/v1/stations").With("successor", "/api/v1/stations")
 
-// retired returns the routes of an earlier version of the protocol. They return 410 (Gone) for every method and credential.
+// retired returns the routes of an earlier version of the protocol. They return 410 (Gone).
 func retired() []httpx.Route {
 	var out []httpx.Route
 	for _, path := range [...]string{"/api/v1/channels", "/api/v1/channels/*"} {

@@ -29,7 +29,7 @@ import (
 )
 
 // Deps contains the services that the routes use, and the settings of the process. All members are required except Admin,
-// Trusted, Limits, Observe, Count, Degraded, Closed and Trace.
+// Failures, Trusted, Limits, Observe, Count, Degraded, Closed and Trace.
 type Deps struct {
 	Feed      feed.Store
 	Boards    *board.Service
@@ -73,7 +73,7 @@ type Deps struct {
 	Trace func(http.Handler) http.Handler
 }
 
-// Server is the http.Handler of all public routes of the api: JSON reads, websocket and server-sent events.
+// Server is the http.Handler of all public routes of the api.
 type Server struct {
 	Deps
 	router                  *httpx.Router
@@ -159,8 +159,8 @@ func (s *Server) front(next http.Handler) http.Handler {
 	)
 }
 
-// serve sends the response that the cache book contains for key. If the response is absent or expired, serve caches and sends
-// the JSON of the value that build returns.
+// serve sends the response that is cached in book for key. If the response is absent or expired, serve caches and sends the
+// JSON of the value that build returns.
 func serve(c echo.Context, book *httpcache.Cache, key string, build func(context.Context) (any, error)) error {
 	return book.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
 		v, err := build(ctx)

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MaxSituations is the number of situations with the highest scores whose start is published. GET /api/situations returns at
-// most as many situations.
+// MaxSituations is the maximum number of situations that GET /api/situations returns. The start of a situation is published
+// only if the situation is among this number of situations with the highest scores.
 const MaxSituations = 100
 
 // situationJSON is an item of GET /api/situations with the additional member endedAt.
@@ -59,8 +59,8 @@ func publishedMembers(r situationJSON) string {
 }
 
 // SituationEvents compares before, the situations that were published last, with list, the current ones ordered by score. It
-// returns an event for each situation that began, changed in publishedMembers, or ended, and the situations that are published
-// now. If before is nil, which means the first call, it returns no events.
+// returns an event for each situation that was added, ended, or changed in a member of publishedMembers. It also returns the
+// situations that are published now. If before is nil, which means the first call, it returns no events.
 func (s *Server) SituationEvents(before Situations, list []movement.Situation) ([]feed.Ephemeral, Situations) {
 	now := s.Now()
 	var out []feed.Ephemeral

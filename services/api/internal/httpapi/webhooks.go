@@ -45,7 +45,7 @@ func (s *Server) registerWebhook(c echo.Context, me holder) error {
 	return httpx.JSON(c, http.StatusCreated, secretWebhookJSON{showWebhook(&h), secret})
 }
 
-// maxSeq is the maximum of the member since: 2^53-1, the largest integer up to which every JSON parser is exact.
+// maxSeq is the maximum of the member since: 2^53-1. JSON parsers that use float64 read integers exactly up to this number.
 const maxSeq = 1<<53 - 1
 
 // listWebhooks handles GET /api/v1/webhooks: all webhooks of the operator.

@@ -63,7 +63,7 @@ func (c *Check) want(signed Checkpoint, origin string) {
 	c.out.Checkpoints++
 }
 
-// Filling reports whether rows that are older than the journal are still being added. It is true if the journal has no
+// Filling reports whether rows that are older than the journal are still being added. It also returns true if the journal has no
 // checkpoint.
 func (c *Check) Filling() bool { return c.last.Filling || c.last.Note == "" }
 

@@ -30,7 +30,7 @@ type Leaf struct {
 	Hash Hash
 }
 
-// Head is the newest state of the journal.
+// Head is the state of the journal at one time.
 type Head struct {
 	Tree    Tree
 	FeedSeq int64  // the rows of events up to this number are in the tree
@@ -65,8 +65,8 @@ type Store interface {
 	FeedOldest(ctx context.Context) (int64, error)
 }
 
-// sealEvery is the interval at which the Sealer adds rows. No request waits for it. sealBatch is the maximum number of events
-// in one step, and fillBatch is the maximum number of older rows.
+// sealEvery is the interval at which the Sealer adds rows. sealBatch is the maximum number of events in one step, and fillBatch
+// is the maximum number of older rows.
 const (
 	sealEvery = time.Second
 	sealBatch = 5000

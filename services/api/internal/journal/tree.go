@@ -21,8 +21,8 @@ type Tree struct {
 // ErrTree is returned by Restore if the number of subtrees does not match the size of the tree.
 var ErrTree = errors.New("journal: the frontier does not match the size of the tree")
 
-// Restore returns the tree with a number of leaves and the roots of its complete subtrees, as Frontier has returned them.
-// Error: ErrTree.
+// Restore returns the tree with size leaves. frontier contains the roots of its complete subtrees, as Frontier has returned
+// them. Error: ErrTree.
 func Restore(size int64, frontier []Hash) (Tree, error) {
 	if size < 0 || bits.OnesCount64(uint64(size)) != len(frontier) {
 		return Tree{}, ErrTree

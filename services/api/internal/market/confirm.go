@@ -59,8 +59,8 @@ func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venu
 	return err
 }
 
-// awaitingSince returns a time. At the time now, only calls on markets of p that were filed after the returned time can still
-// need a second quote.
+// awaitingSince returns a filing time for provider p. Calls that were filed at or before this time need no second quote any
+// more at the time now.
 func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -141,8 +141,8 @@ func (v *venueReads) enter(operator string) (leave func()) {
 	return v.admit(operator)
 }
 
-// admit counts a read against the limits of an operator. It returns nil if a limit is reached. Otherwise it returns the
-// function that ends the count of a waiting read. The caller must hold v.mu.
+// admit counts a read against the limits of an operator. It returns nil if a limit is reached. Otherwise it returns a
+// function that decrements the number of waiting reads. The caller must hold v.mu.
 func (v *venueReads) admit(operator string) (leave func()) {
 	now := v.service.now()
 	c := v.callers[operator]
@@ -181,8 +181,8 @@ func (v *venueReads) forget(now time.Time) {
 	}
 }
 
-// wanted reports whether a queued read is at most freshTime old, so that its callers still wait. It ends an older read with
-// errLimit.
+// wanted reports whether a queued read is at most freshTime old. The callers of an older read no longer wait, so wanted ends
+// that read with errLimit.
 func (v *venueReads) wanted(r *venueRead) bool {
 	if v.service.now().Sub(r.queued) <= freshTime {
 		return true
@@ -193,7 +193,7 @@ func (v *venueReads) wanted(r *venueRead) bool {
 	return false
 }
 
-// join reads markets with one request to the venue. It returns when the request has ended, and after joinTime at the latest.
+// join executes reads. It returns when they have ended, and after joinTime at the latest.
 func (v *venueReads) join(reads []*venueRead) {
 	done := make(chan struct{})
 	v.send(reads, ForFiling, freshTime, func() { close(done) })

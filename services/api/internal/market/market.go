@@ -84,7 +84,7 @@ func (m *Market) Signals() int64 { return m.YesCount + m.NoCount }
 
 // RatedBy reports whether calls on the market count. If an administrator has decided (RatedRuling), that decision applies.
 // Otherwise a native market counts if an administrator created it. A market of Manifold counts if its creator is in creators
-// or creators contains "*". Any other market counts if its volume is at least minVolumeUSD.
+// or creators contains "*". Any other market counts if its volume is at least minVolumeUSD; an unknown volume is 0.
 func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 	switch {
 	case m.RatedRuling != nil:
@@ -133,8 +133,8 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 	return m
 }
 
-// Airable reports whether a programme may include the market: it is open with a price and ends more than AirAhead after now.
-// The market must be a result of Read.
+// Airable reports whether a programme may include the market: it is open and not provisional, has a price, and ends more
+// than AirAhead after now. The market must be a result of Read.
 func (m *Market) Airable(now time.Time) bool {
 	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes != nil &&
 		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))

@@ -32,7 +32,7 @@ const (
 	MaxPoints = 500
 )
 
-// Store reads and writes the stored markets. Each method is one transaction.
+// Store reads and writes the stored markets.
 type Store interface {
 	// FindMarket returns the stored market with the given id. The second result is false if it is not stored.
 	FindMarket(ctx context.Context, id protocol.MarketID) (Market, bool, error)

@@ -1,2 +1,3 @@
-// Package moderation stores decisions of administrators to hide texts and media. Numbers, such as scores, remain visible.
+// Package moderation defines the decisions with which administrators hide texts and media. Numbers, such as scores, remain
+// visible.
 package moderation

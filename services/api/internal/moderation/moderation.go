@@ -9,7 +9,7 @@ import (
 
 // Maximum numbers of entries in one request or response.
 const (
-	MaxListed = 500 // decisions in one answer
+	MaxListed = 500 // decisions in one response
 	MaxThings = 500 // things in one request
 )
 

@@ -18,7 +18,7 @@ const (
 	MinDelta = 100
 )
 
-// Market is an open market and the prices from which its moves are computed. A nil member is unknown.
+// Market is an open market and the prices from which its moves are computed. The value of a nil member is unknown.
 type Market struct {
 	ID         protocol.MarketID
 	Provider   protocol.Provider

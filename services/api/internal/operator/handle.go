@@ -45,8 +45,9 @@ func slug(claim string) string {
 
 const maxHandle = 32
 
-// candidates returns the handle to try when the previous try handles are taken. It is the slug of the verified username or
-// name, then the slug with a number. After 20 tries, or without a slug, it is random.
+// candidates returns the handle for the attempt number try, which is 0 for the first attempt. It is the slug of the verified
+// username or name. In later attempts, and if the slug is reserved, it is the slug with a number. Without a slug, and in
+// attempts after number 20, it is random.
 func candidates(id Identity, try int) string {
 	base := slug(id.Username)
 	if base == "" {

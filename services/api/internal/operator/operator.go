@@ -78,7 +78,7 @@ func newKey(prefix string) string {
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Hash returns the SHA-256 of a plaintext key. Keys are stored only in this form.
+// Hash returns the SHA-256 of a plaintext key. The plaintext itself is not stored.
 func Hash(plaintext string) []byte {
 	h := sha256.Sum256([]byte(plaintext))
 	return h[:]
@@ -90,8 +90,8 @@ type Change struct {
 	Text  *string // the new text; nil clears it
 }
 
-// Profile is a change of an operator's profile that a signed message requests. The hub has checked the texts. A nil member
-// leaves its part of the profile unchanged.
+// Profile is the change of an operator's profile in a signed message. The hub has checked the texts. A nil member leaves its
+// part of the profile unchanged.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string

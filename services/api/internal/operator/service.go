@@ -168,8 +168,8 @@ func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.Op
 	return s.store.Classify(ctx, handle, kind, house, actor, s.now().UTC())
 }
 
-// UpdateProfile changes the profile of an operator as a signed message requests, once for each message. Errors: forbidden if
-// the operator does not exist, db_unavailable.
+// UpdateProfile applies the profile change in a signed message, once for each message. Errors: forbidden if the operator does
+// not exist, db_unavailable.
 func (s *Service) UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile) error {
 	return s.store.UpdateProfile(ctx, operatorID, messageID, p, s.now().UTC().Truncate(time.Millisecond))
 }

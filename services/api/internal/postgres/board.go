@@ -48,9 +48,9 @@ func (s *Store) Record(ctx context.Context, userID string) (board.Record, error)
 	return board.Record(row), pg.Fault(wrap("count signals of operator", err))
 }
 
-// FoldBoards adds at most the given number of feed events to the stored rows of the leaderboards. It also moves the 28-day
-// window of the leaderboards towards its new start, month. Reads of a leaderboard include events that are not yet added, so
-// FoldBoards changes only their speed. done is true if no event is left, or if another process is updating the leaderboards.
+// FoldBoards adds at most the given number of feed events to the stored rows of the leaderboards. It also moves the start of
+// their 28-day window towards month. Reads of a leaderboard include events that are not added yet, so FoldBoards does not
+// change the result of a read. done is true if no event is left, or if another process is updating the leaderboards.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})

@@ -40,9 +40,9 @@ func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	return int(n), nil
 }
 
-// DrainFeed adds the results of at most chunk calls on one resolved market to the feed. A result of a call that won at long
-// odds is followed by a moment event. The same transaction updates the scores by lane. DrainFeed selects the market that was
-// resolved first and is not in skip. Without such a market it returns the zero value.
+// DrainFeed adds the results of at most chunk calls on one resolved market to the feed. If a call has a moment, the moment
+// event follows its result. The same transaction updates the scores by lane. DrainFeed selects the market that was resolved
+// first and is not in skip. Without such a market it returns the zero value.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
 	var d feed.Drained
 	err := inTx(ctx, s.writes, func(q *db.Queries) error {
@@ -124,8 +124,8 @@ func (s *Store) eventsOf(rows []db.ListFeedRow) ([]feed.Event, error) {
 	return events, nil
 }
 
-// eventData returns stored event data without insignificant spaces. If signal is not nil, the event belongs to that call,
-// and eventData adds the member receiptUrl. receiptUrl is not stored because HUB_URL may change.
+// eventData returns stored event data without insignificant spaces. If signal is the id of a call, eventData adds the member
+// receiptUrl, unless the data is an empty object. receiptUrl is not stored because HUB_URL may change.
 func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
 	data, err := compact(stored)
 	if err != nil || signal == nil || len(data) <= len("{}") {

@@ -67,8 +67,7 @@ func (h *headBatch) ofTypes(c feed.Channel) {
 
 // ofKeys adds the statement that reads the last sequence numbers of the channels of one kind, for example of markets. The
 // function channel returns the channel with a given key. Without keys, ofKeys does nothing. The parameters of the statement
-// are, in this order, the keys, the event types and the last sequence number. A statement for topics has no parameter for
-// types, because a topic has events of one type only.
+// are, in this order, the keys, the event types and h.upTo. A statement for topics has no parameter for types.
 func (h *headBatch) ofKeys(statement string, keys []string, channel func(string) feed.Channel) {
 	if len(keys) == 0 {
 		return
@@ -88,9 +87,9 @@ func (h *headBatch) ofKeys(statement string, keys []string, channel func(string)
 	})
 }
 
-// ListFeedChannel returns at most limit events of one channel with sequence numbers in (after, upTo], in ascending order and
-// without their ids and links. through is the last sequence number that was scanned; the next read of the channel starts
-// after it.
+// ListFeedChannel returns at most limit events of one channel with sequence numbers in (after, upTo], in ascending order.
+// Their members ID and Links are empty. through is the last sequence number that was scanned; the next read of the channel
+// starts after it.
 func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error) {
 	if c.Lane() != "" {
 		upTo = min(upTo, after+laneWindow)

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// listWindow is the largest range of sequence numbers that one page scans if the query selects a lane or providers. No index
-// serves such a query, so the range limits the cost of a request.
+// listWindow is the largest range of sequence numbers that one page scans if the query selects a lane or providers, but no
+// operator. It limits the cost of a request that finds few events.
 const listWindow = 50_000
 
 // ListFeedEvents returns the page of the feed that q selects. For an unknown handle the page is empty.
@@ -100,8 +100,8 @@ func window(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 }
 
 // listFeed returns the events of a page with sequence numbers in (lo, hi], at most q.Limit and one more. The additional
-// event shows that another page follows. listFeed executes the statement that an index serves: by operator, by lane, by
-// type, or by sequence number.
+// event shows that another page follows. listFeed executes the statement for the first of these filters that q has:
+// operator, lane, type, or none.
 func listFeed(ctx context.Context, on *db.Queries, q feed.Query, user string, lo, hi int64) ([]db.ListFeedRow, error) {
 	types := neverNil(texts(q.Types))
 	p := db.ListFeedParams{Low: lo, High: hi, Providers: neverNil(q.Providers), Topic: q.Topic, Limit: int32(q.Limit + 1)}

@@ -66,8 +66,8 @@ func checkLeaves(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	return err
 }
 
-// checkUnsealed reports database rows that have no leaf in the journal and that no pending work will add. It reports nothing
-// while existing rows are still being added to the journal.
+// checkUnsealed reports at most 1,000 database rows that have no leaf in the journal and that no pending work will add. It
+// reports nothing while existing rows are still being added to the journal.
 func checkUnsealed(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	if check.Filling() {
 		return nil // existing rows are still being added to the journal
@@ -80,8 +80,8 @@ func checkUnsealed(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 }
 
 // FsckCalls recomputes from the stored facts, for every call, the scoring price, whether the call was late, and whether it
-// counts. It returns at most 10,000 differences. If confirm is true, a call on a venue market counts only with a second
-// quote. FsckCalls changes nothing.
+// counts. It skips results of scoring version 1.0. It returns at most 10,000 differences. If confirm is true, a call on a
+// venue market counts only with a second quote. FsckCalls changes nothing.
 func FsckCalls(ctx context.Context, pool *pgxpool.Pool, confirm bool) ([]Difference, error) {
 	rows, err := db.New(pool).ListCallDifferences(ctx, confirm)
 	return pg.Collect(rows, func(r db.ListCallDifferencesRow) Difference { return differenceOf(db.ListCounterDifferencesRow(r)) }),

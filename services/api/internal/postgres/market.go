@@ -31,9 +31,9 @@ func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market,
 	}), pg.Fault(wrap("list markets", err))
 }
 
-// ListAirable returns the markets that a programme may include, earliest end date first: open markets that end more than ten
-// minutes after now and whose price is at most ten minutes old. An empty lane selects every lane. A limit of 0 means no
-// limit.
+// ListAirable returns the markets that a programme may include, earliest end date first. They are open, neither provisional
+// nor disputed, and end more than ten minutes after now. The price of a venue market is at most ten minutes old. An empty
+// lane selects every lane. A limit of 0 means no limit.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.Lane, limit int) ([]market.Market, error) {
 	rows, err := s.q.ListAirableMarkets(ctx, db.ListAirableMarketsParams{Now: now, Lane: string(lane), Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market {

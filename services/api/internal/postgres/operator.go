@@ -49,8 +49,8 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 }
 
 // Classify sets the type of an operator and whether it is a house operator, and returns the changed operator. A nil kind or
-// house leaves that property unchanged. If the change decides whether calls of the operator count as crowd, it also changes
-// the crowds of their markets. actor is the author of the change in the audit log. Error: not_found.
+// house leaves that property unchanged. If the operator joins or leaves the crowd, Classify also updates the crowd of each
+// market with a call of the operator. actor is the author of the change in the audit log. Error: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -96,8 +96,8 @@ func lockOperator(ctx context.Context, q *db.Queries, operatorID string) error {
 	return missing(err, operator.ErrNotFound, "lock operator")
 }
 
-// RevokeKey revokes an API key of an operator and deactivates the webhooks that were created with the key. It returns the
-// revoked key and the ids of these webhooks. Error: not_found if the operator has no such key.
+// RevokeKey revokes an API key of an operator and deactivates the webhooks that were created or last changed with the key.
+// It returns the revoked key and the ids of these webhooks. Error: not_found if the operator has no such key.
 func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k operator.Key, webhooks []string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		row, err := q.RevokeKey(ctx, db.RevokeKeyParams{ID: keyID, UserID: operatorID, Now: &now})

@@ -44,7 +44,8 @@ func factsParams(facts []feed.Fact) (p db.StoreFactsParams) {
 	return p
 }
 
-// StoreViewers stores the number of viewers of each operator's stream, on every market to which the stream is bound.
+// StoreViewers stores the number of viewers of each operator's stream, separately for each market to which the stream is
+// bound.
 func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 	var p db.StoreViewersParams
 	for _, w := range list {

@@ -172,7 +172,8 @@ func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolution.Ta
 	return t, more, err
 }
 
-// ListDrains returns the ids of the markets that have a claimed outcome and calls without a score.
+// ListDrains returns the ids of at most 100 undisputed markets that have a claimed outcome and calls without a score, oldest
+// claim first.
 func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 	ids, err := s.q.ListDrains(ctx)
 	return ids, pg.Fault(wrap("list drains", err))

@@ -18,7 +18,7 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, do func(q *db.Queries) error)
 }
 
 // inSnapshot runs do in a read-only transaction in which all statements see the same state of the database. It converts an
-// error with pg.Fault and puts doing before its text.
+// error with pg.Fault and prefixes its text with the string doing.
 func inSnapshot(ctx context.Context, pool *pgxpool.Pool, doing string, do func(tx pgx.Tx) error) error {
 	return pg.Fault(wrap(doing, pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, do)))
 }
@@ -33,7 +33,7 @@ func indexed[R any, K comparable, V any](rows []R, entry func(R) (K, V)) map[K]V
 	return out
 }
 
-// wrap returns err with "doing: " before its text. It returns nil if err is nil.
+// wrap returns err with the string doing and a colon before its text. It returns nil if err is nil.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -41,8 +41,8 @@ func wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// missing returns none, which may be nil, if err is pgx.ErrNoRows. It converts other errors with pg.Fault and puts doing
-// before their text. It returns nil if err is nil.
+// missing returns the error none, which may be nil, if err is pgx.ErrNoRows. It converts other errors with pg.Fault and
+// prefixes their text with the string doing. It returns nil if err is nil.
 func missing(err, none error, doing string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return none

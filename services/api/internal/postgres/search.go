@@ -18,8 +18,8 @@ var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 // mostRead is the largest number of markets that FindMarkets reads in their sort order before it uses the word index.
 const mostRead = 4000
 
-// ListQueryWords returns at most limit words of a search text, in the order of the text, with estimates of how many markets
-// contain each word.
+// ListQueryWords returns at most limit words of a search text, in the order of the text, with estimates of the share of
+// markets that contain each word.
 func (s *Store) ListQueryWords(ctx context.Context, text string, limit int) ([]search.Word, error) {
 	rows, err := s.rq.ListQueryWords(ctx, db.ListQueryWordsParams{Query: text, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListQueryWordsRow) search.Word {
@@ -33,8 +33,8 @@ func (s *Store) ListWordsAround(ctx context.Context, words []string, limit int) 
 	return lists, pg.Fault(wrap("list words around", err))
 }
 
-// ListMisspelledWords returns, for each given word, the indexed words that are one typing error away from it. Words of less
-// than four letters and words with digits have none.
+// ListMisspelledWords returns, for each given word, the indexed words that differ from it by one typing error. The list is
+// empty for a word with fewer than four letters or with digits.
 func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]string, error) {
 	lists, err := s.rq.ListMisspelledWords(ctx, words)
 	return lists, pg.Fault(wrap("list misspelled words", err))

@@ -93,8 +93,8 @@ func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	return wrap("lock markets for calls", db.New(tx).LockMarketsForCalls(ctx, ids))
 }
 
-// file writes a batch of calls with run and sets the answer of every call. It also notifies the relay and stores when API
-// keys were last used.
+// file writes a batch of calls with run and sets the answer of every call. It notifies the relay if a call was filed, and
+// stores when API keys were last used.
 func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Time) (filingRun, error)) error {
 	if err := s.AddTolerance(ctx); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (r *raced) add(f *filing) {
 	p.IdemKeys, p.BodyHashes = append(p.IdemKeys, f.draft.IdempotencyKey), append(p.BodyHashes, f.draft.BodyHash)
 }
 
-// settleRaced searches an earlier call of the same operator on the same market for each call of r. If there is one, the
+// settleRaced searches for an earlier call of the same operator on the same market, for each call of r. If there is one, the
 // answer becomes a duplicate of the earlier call, or a replay if both are the same request. Other answers do not change.
 // settleRaced returns an error if a call with verdictRaced has no earlier call.
 func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
@@ -316,9 +316,8 @@ func storedReach(d *signal.Draft) *int32 {
 	return &n
 }
 
-// venueState returns the state of the request to the venue for the filing statement. A draft that allows an unverified
-// call has the state of a dry run after its venue was requested: MaxSlippage then rejects a worse price, but not a
-// missing quote. Before the request it has VenueNotRequested, because a quote may still be read.
+// venueState returns the state of the request to the venue for the filing statement. If a draft allows an unverified call,
+// it replaces VenueRequested by VenueSkipped: MaxSlippage then rejects a worse price, but not a missing quote.
 func venueState(d *signal.Draft) int16 {
 	if d.AllowUnverified && d.Venue == signal.VenueRequested {
 		return int16(signal.VenueSkipped)

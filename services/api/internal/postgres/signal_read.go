@@ -218,7 +218,7 @@ func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to p
 // recordOf converts a row of the database view signal_records.
 func recordOf(v db.SignalRecord) signal.Record { return signal.Record{Row: signal.Row(v)} }
 
-// ownOf converts a row of the database view filed_records for a list of an operator's own calls. In such a list Unconfirmed
+// ownOf converts a row of the database view filed_records to a call that its own operator reads. Unconfirmed of the result
 // is always false.
 func ownOf(v db.FiledRecord) signal.Record {
 	v.Unconfirmed = false

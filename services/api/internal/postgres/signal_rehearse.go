@@ -16,9 +16,9 @@ import (
 // errRollback is returned from a transaction to roll it back on purpose. ignoreRollback removes it.
 var errRollback = errors.New("dry run rolled back")
 
-// DryRunFile executes the filing statement for one call, reads the stored call, and rolls back. If stub is true, a market
-// that is not in the ledger is first inserted as unconfirmed, in the same transaction. A concurrent call on the same market
-// waits for the rollback.
+// DryRunFile executes the filing statement for one call, reads the stored call if the call was filed, and rolls back. If
+// stub is true, a market that is not in the ledger is first inserted as unconfirmed, in the same transaction. A concurrent
+// call on the same market waits for the rollback.
 func (s *Store) DryRunFile(ctx context.Context, caller signal.Caller, draft signal.Draft, stub bool) (signal.Filing, signal.Record, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
 	f.waitForLock = true

@@ -79,9 +79,9 @@ func (s *Store) Close() {
 // notifyEvery is the shortest time between two notifications of the relay.
 const notifyEvery = 25 * time.Millisecond
 
-// notify sends a database notification to the relay, which may run in another process, that the outbox has entries. It then
-// waits for notifyEvery, or until open ends. A notification in the transaction of each filing would serialize the commits
-// and wake the relay for a few entries. A lost notification delays the relay by one second, because the relay also polls the
+// notify sends the database notification that wakes the relay, which may run in another process. It then waits for
+// notifyEvery, or until open ends. A notification in the transaction of each filing would serialize the commits and wake the
+// relay for a few entries. A lost notification delays the relay by at most one second, because the relay also polls the
 // outbox.
 func (s *Store) notify(open context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(open), time.Second)

@@ -9,12 +9,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// cut is the operator with the lowest mean points in the top quartile. Only operators with at least ten counted calls are
-// ranked.
+// cut is the operator with the lowest mean points in the top quartile. Only operators of the crowd with at least ten counted
+// calls are ranked.
 type cut = db.GetTopCutRow
 
 // Lifetimes and timeouts of the cached cut. A cut is fresh for cutLife, or for cutShare times the duration of its read if
-// that is longer. A read scans every operator, so a slow read delays the next read. A cut is stale for another cutOld.
+// that is longer. A read scans every operator, so a slow read delays the next read. After that, a stale cut remains in the
+// cache for cutOld.
 const (
 	cutLife  = 5 * time.Second
 	cutShare = 50 // smallest lifetime, in multiples of the duration of the read

@@ -16,9 +16,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// Verify recomputes the read models of boards and records from calls and results, and returns the differences. First come the
-// differences that Recount finds, then differences of moments, best calls, streaks, tallies, ranked operators and edges. It
-// returns at most 1,000 differences of each kind. All reads use one snapshot. Verify changes nothing.
+// Verify recomputes the read models of boards and records from calls and results, and returns the differences. First come
+// the differences that Recount finds, then differences of moments, best calls, streaks, tallies and ranked operators, then
+// differences of edges. Each of these three parts has at most 1,000 differences. All reads use one snapshot. Verify changes
+// nothing.
 func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	var list []Difference
 	err := inSnapshot(ctx, pool, "verify", func(tx pgx.Tx) error {
@@ -42,7 +43,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 }
 
 // FillRecords recomputes the data of records and boards that depends on results, for 20 operators in each transaction. The
-// services may run at the same time. It corrects data that processes of the previous release wrote.
+// services may run at the same time. FillRecords also corrects data that processes of the previous release wrote.
 func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
 	return fillRecords(ctx, db.New(pool), 20)
 }
@@ -77,8 +78,8 @@ func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
 
 type boardKey struct{ user, lane string }
 
-// verifyEdges recomputes the statistical edge of every leaderboard row from the results. It skips rows with too many calls
-// for the computation. It returns at most 1,000 differences.
+// verifyEdges recomputes from the results the statistical edge of each leaderboard row without pending changes. It skips
+// rows with too many calls for the computation. It returns at most 1,000 differences.
 func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 	samples, err := readSamples(ctx, q)
 	if err != nil {

@@ -134,7 +134,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
 
 // BeginDelivery stores that a delivery is about to be sent and returns the stored webhook. after is the sequence number
 // before the first event of the delivery. BeginDelivery returns false if the webhook was deleted, deactivated or changed, or
-// if its cursor is already greater than after.
+// if another process has already begun the same attempt or advanced the cursor past after.
 func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
 	row, err := s.q.BeginDelivery(ctx, db.BeginDeliveryParams{
 		ID: h.ID, Revision: int32(h.Revision), DeliveryID: h.DeliveryID, Through: h.Through, Attempt: int32(h.Attempt), After: after,
@@ -173,6 +173,7 @@ func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
 }
 
 // AdvanceWebhooks stores the cursors of hooks. The webhooks do not receive the events between the old and the new cursor.
+// AdvanceWebhooks skips webhooks that were changed or have a delivery in progress.
 func (s *Store) AdvanceWebhooks(ctx context.Context, hooks []webhook.Hook) error {
 	var p db.SkipWebhookEventsParams
 	for i := range hooks {

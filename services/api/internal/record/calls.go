@@ -51,7 +51,7 @@ func (s *Service) Calls(ctx context.Context, handle string, limit int, after pro
 	return p, nil
 }
 
-// ScoreHistory returns the history of an operator's score. Error: not_found.
+// ScoreHistory returns the history of an operator's score. Errors: not_found, db_unavailable.
 func (s *Service) ScoreHistory(ctx context.Context, handle string) (ScoreHistory, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {

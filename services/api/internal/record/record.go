@@ -17,7 +17,7 @@ type Stats struct {
 	AvgCLV                 *int // mean closing line value in bps; nil without a closing line
 }
 
-// Best is the won call of an operator with the lowest scoring price, Odds.
+// Best is the won call of an operator with the lowest scoring price. Odds is this price.
 type Best struct {
 	SignalID, MarketID, MarketTitle string
 	Odds                            protocol.Bps
@@ -45,7 +45,7 @@ type Record struct {
 	Moments   []Moment        // newest first
 }
 
-// Ranked is an operator with a rank, as ListRanked returns it.
+// Ranked is an operator with a rank and statistics.
 type Ranked struct {
 	Rank     int64
 	Operator operator.Operator
@@ -69,7 +69,7 @@ type Store interface {
 	// ListRanked returns operators that are not automated and have a decided call. They are ordered by score, number of decided
 	// calls, accuracy and handle.
 	ListRanked(ctx context.Context, limit int, month time.Time) ([]Ranked, error)
-	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is not nil, it counts only calls
+	// Tallies returns the counted calls of an operator by lane, price and confidence. If since is not nil, it counts only calls
 	// resolved at or after since. It includes a result only when the result is in the feed.
 	Tallies(ctx context.Context, userID string, since *time.Time) ([]Tally, error)
 	// ReadScoreHistory reads up to limit newest calls and groups the decided ones into up to the given number of steps.
@@ -96,8 +96,8 @@ func NewService(store Store, boards *board.Service, operators *operator.Service,
 // stored rows of the boards.
 func (s *Service) reportDuration(start time.Time) { s.boards.Took(s.now().Sub(start)) }
 
-// Record returns the record of the operator with a handle or an id, with up to recent newest calls and moments. Errors:
-// not_found, db_unavailable.
+// Record returns the record of the operator with a handle or, if handle is empty, with an id. The arguments recent and moments
+// limit the numbers of calls and moments in it. Errors: not_found, db_unavailable.
 func (s *Service) Record(ctx context.Context, handle, id string, recent, moments int) (Record, error) {
 	o, err := s.operators.Operator(ctx, handle, id)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Tally is the number of decided calls of an operator in one lane with the same price and confidence.
+// Tally is the number of counted calls of an operator in one lane with the same price and confidence.
 type Tally struct {
 	Lane string
 	skill.Tally
 }
 
-// Skill is the measured skill of an operator. Report is nil if no call is decided.
+// Skill is the measured skill of an operator. Report is nil if no call is counted.
 type Skill struct {
 	Operator operator.Operator
 	Report   *skill.Report

@@ -16,8 +16,8 @@ import (
 // other processes ignore them.
 const readersLife = 3 * viewersEvery
 
-// processes is the Redis key of the sorted set of running processes. For each process, the hash with the key readersOf contains
-// the number of its readers by market.
+// processes is the Redis key of the sorted set of running processes. For each process, readersOf returns the key of the hash
+// that contains the number of its readers by market.
 var processes = redisx.Key("readers")
 
 func readersOf(process string) string { return redisx.Key("readers:" + process) }

@@ -21,8 +21,8 @@ type term struct {
 	syncAt        time.Time // time of the next call of sync
 }
 
-// round executes each step once, each with the time limit stepBudget. more reports whether a step has more work, so that the
-// next round must follow without a pause.
+// round executes each step once, each with the time limit stepBudget. more reports whether a step has more work. The next
+// round must then follow without a pause.
 func (t *term) round(ctx context.Context) (more bool, err error) {
 	for _, step := range []struct {
 		name string
@@ -141,7 +141,7 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 }
 
 // contains reports whether message m is an event of the feed, whose newest event number is head. It also returns true if the
-// feed stores neither this event nor a later one.
+// feed no longer stores an event with this number.
 func (t *term) contains(ctx context.Context, m feed.Message, head int64) (bool, error) {
 	if m.Seq > head {
 		return false, nil

@@ -118,7 +118,8 @@ func (t *Ticker) Run(ctx context.Context) error {
 }
 
 // PublishStates reads the prices and crowds of up to MaxMarkets markets with readers, and publishes those that have changed.
-// For a market without an earlier state, it publishes all values, because the snapshot of its readers can be older.
+// For a market without an earlier state, it publishes a known price and a crowd that is not empty, because the snapshot of
+// its readers can be older.
 func (t *Ticker) PublishStates(ctx context.Context) error {
 	readers := t.broker.Markets()
 	ids := make([]string, 0, len(readers))

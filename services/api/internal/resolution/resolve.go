@@ -90,7 +90,7 @@ func (t Tally) Add(u Tally) Tally {
 	return Tally{t.Scored + u.Scored, t.Won + u.Won, t.Lost + u.Lost, t.Void + u.Void}
 }
 
-// Result is the result of a Claim. Rest is true if calls remain that Drain must score.
+// Result is the result of a Claim. Rest is true if Drain must still score calls.
 type Result struct {
 	Outcome Outcome
 	Tally   Tally

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store stores resolutions, disputes and proposals. Each method is one transaction, which reads the clock after it has locked
-// the market. Therefore a resolution or a dispute is never older than a call that was stored before it.
+// Store stores resolutions, disputes and proposals. Claim and Dispute read the clock after they have locked the market.
+// Therefore a resolution or a dispute is never older than a call that was stored before it.
 type Store interface {
 	Claim(ctx context.Context, claim Claim, clock func() time.Time) (Result, error)
 	// DrainOnce scores the next chunk of calls of a resolved market. more is true if calls remain. It does nothing if the
@@ -71,8 +71,8 @@ func (s *Service) Force(ctx context.Context, marketID string, verdict protocol.V
 	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin", DecidedAt: decidedAt})
 }
 
-// Claim resolves a market, which is possible only once, and scores the calls on it. In the result, Rest is true if not all
-// calls are scored; the next scan then scores them. Errors: those of Finalize, except invalid_market_id.
+// Claim resolves a market, which is possible only once, and scores the calls on it. In the result, Rest is true if scoring
+// failed before all calls were scored; the next scan then scores the rest. Errors: those of Finalize, except invalid_market_id.
 func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	if _, ok := protocol.ParseVerdict(string(c.Verdict)); !ok {
 		return Result{}, ErrVerdict

@@ -158,8 +158,8 @@ func (w *Word) term(c class) (term, part string, other bool) {
 	return "", "", false
 }
 
-// pairs returns a tsquery that matches every title with at least a fifth of its words in common with words. For at most five
-// words it matches any one word, for more words any pair of words. Without words, it matches no title.
+// pairs returns a tsquery that matches every title whose Similarity to words is at least 0.2, and further titles. For at most
+// five words it matches any one word, for more words any pair of words. Without words, it matches no title.
 func pairs(words []string) string {
 	var terms []string
 	for i, a := range words {

@@ -33,7 +33,7 @@ const (
 	Default = 100
 )
 
-// Query is a search for markets. A Text without visible characters selects every market.
+// Query is a search for markets. A Text that contains only white space matches every market.
 type Query struct {
 	Text     string
 	Provider protocol.Provider // empty: every provider

@@ -35,7 +35,7 @@ type Store interface {
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
-// Order is a sort order of markets. After is the last market of the previous page, in this order.
+// Order is a sort order of markets. After is the last market of the previous page.
 type Order struct {
 	Sort   Sort
 	Closed bool

@@ -45,8 +45,8 @@ func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol
 	return price
 }
 
-// Basis returns the scoring price that a call gets when it is filed: the larger of the stated price and the price of the side
-// minus the tolerance, in bps. If side, the price of the side called, is nil, Basis returns the stated price.
+// Basis returns the scoring price that a call gets when it is filed. side is the price of the side called. The scoring price is
+// the larger of stated and side minus tolerance, in bps. If side is nil, it equals stated.
 func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps {
 	if side == nil {
 		return stated

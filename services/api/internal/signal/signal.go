@@ -61,8 +61,8 @@ type Draft struct {
 	Venue            VenueState
 }
 
-// validate returns invalid_body with the name of the first member that is out of bounds. The hub checks the same bounds before
-// it sends a call.
+// validate returns invalid_body with the name of the first invalid member. The hub checks the same bounds before it sends a
+// call.
 func (d *Draft) validate() error {
 	switch {
 	case d.Side != protocol.Yes && d.Side != protocol.No:
@@ -120,7 +120,7 @@ const (
 	VenueSkipped                        // no request may be made: a dry run
 )
 
-// Prices contains the prices that the database computes when a call is filed. It is also set if the call is rejected.
+// Prices contains the prices that the database computes when a call is filed, also for a rejected call.
 type Prices struct {
 	Stated      protocol.Bps  // price of the side called, after Repair
 	Basis       protocol.Bps  // scoring price at filing

@@ -16,13 +16,13 @@ type Store interface {
 	// ChangeStation stores the result of change for a station of the owner, once for each messageID if messageID is not empty.
 	// Errors: not_found, forbidden, station_exists, and those of change.
 	ChangeStation(ctx context.Context, id, ownerID, messageID string, now time.Time, change func(Station) (Station, error)) error
-	// RuleStation sets the status of a station as an administrator, and writes the audit log. may returns an error if the
-	// station may not get the status. Errors: not_found, station_exists, and those of may.
+	// RuleStation sets the status of a station as an administrator, and writes the audit log. It calls may, which returns an
+	// error if the station must not get the status. Errors: not_found, station_exists, and those of may.
 	RuleStation(ctx context.Context, id string, to Status, reason string, now time.Time, may func(Station) error) error
 	// SeeStation stores now as the time of the last heartbeat of a station. Errors: not_found, forbidden.
 	SeeStation(ctx context.Context, id, ownerID string, now time.Time) error
 	// DropStation deletes a station. Its id remains reserved for its owner. If ownerID is empty, an administrator deletes it,
-	// and it writes the audit log. Errors: not_found, forbidden.
+	// and DropStation writes the audit log. Errors: not_found, forbidden.
 	DropStation(ctx context.Context, id, ownerID string, now time.Time) error
 	// GetStation returns the station with an id. Error: not_found.
 	GetStation(ctx context.Context, id string) (Station, error)

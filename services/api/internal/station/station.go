@@ -168,7 +168,7 @@ func hasDuplicates[T comparable](list []T) bool {
 }
 
 // Origin returns the origin of a URL in the form that browsers use: scheme, host and port in lower case, without a default port
-// and without a trailing dot. It returns an empty string for an invalid URL.
+// and without a trailing dot. It returns an empty string if the URL cannot be parsed.
 func Origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Limits of one request.
+// Limits of requests to a venue, and of the circuit breaker of a host.
 const (
 	Timeout   = 10 * time.Second
 	MaxBody   = 16 << 20

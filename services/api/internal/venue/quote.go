@@ -63,10 +63,10 @@ func Ended(now time.Time, times ...time.Time) *time.Time {
 // readers is the largest number of concurrent reads in QuoteOneByOne.
 const readers = 4
 
-// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. It requests up to
-// few markets one by one. For more markets it reads the list of open markets instead. It always requests second quotes one by
-// one, because reading the list takes too long. It omits ids for which own returns false, because they belong to other
-// venues.
+// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. It requests the
+// markets one by one if their number is not greater than the parameter few. For more markets it reads the list of open
+// markets instead. It always requests second quotes one by one, because reading the list takes too long. It omits ids for
+// which own returns false, because they belong to other venues.
 func QuoteOneByOne(
 	ctx context.Context, v market.Venue, ids []protocol.MarketID, own func(protocol.MarketID) (string, bool), few int,
 ) ([]market.Record, error) {

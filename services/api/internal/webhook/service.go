@@ -25,8 +25,8 @@ type Store interface {
 	DeleteWebhook(ctx context.Context, ownerID, id string) error
 	// RenewWebhook locks the webhook, calls renew, and stores the secrets that renew has set.
 	RenewWebhook(ctx context.Context, ownerID, id string, renew func(*Hook)) (Hook, error)
-	// TestWebhook returns the webhook, and whether a test delivery is allowed now: every must have passed since the last one.
-	// If so, it stores now as the time of the last test.
+	// TestWebhook returns the webhook, and whether a test delivery is allowed now: only one is allowed in the
+	// duration every. If so, it stores now as the time of the last test.
 	TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (Hook, bool, error)
 	LogDelivery(ctx context.Context, d Delivery) error
 	ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]Delivery, error)
@@ -208,9 +208,9 @@ func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	return s.store.DeleteWebhook(ctx, o.ID, id)
 }
 
-// Renew replaces the secret of a webhook and returns the new secret. Requests are also signed with the replaced secret for
-// OldSecretFor, and with the oldest secret that is still valid until it expires. If a client loses the response of a renewal
-// and renews again, the secret that it uses is therefore still valid. Error: not_found.
+// Renew replaces the secret of a webhook and returns the new secret. Requests are also signed with two older secrets: with the
+// replaced one for OldSecretFor, and with the oldest valid one until it expires. If a client loses the response of a renewal and
+// renews again, the secret that it uses is therefore still valid. Error: not_found.
 func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret string, err error) {
 	if !known(id) {
 		return Hook{}, "", ErrNotFound

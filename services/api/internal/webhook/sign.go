@@ -82,7 +82,8 @@ func (v *Vault) Open(hookID string, sealed []byte) (string, error) {
 	return string(plain), nil
 }
 
-// Signature returns the signature header of a body at time now, with all valid secrets of the webhook. Error: ErrSealed.
+// Signature returns the value of the header Signalcast-Signature for a body at the time now. It signs with all valid secrets of
+// the webhook. Error: ErrSealed.
 func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 	secret, err := v.Open(h.ID, h.Secret)
 	if err != nil {

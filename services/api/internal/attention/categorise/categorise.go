@@ -27,8 +27,8 @@ const (
 // Method is the source of a classification.
 type Method string
 
-// Values of Method: a tag or a word of the title, the decision of an administrator, or no match. This package never sets
-// Override; its callers do.
+// Values of Method. Keyword is a tag or a word of the title, Override is the decision of an administrator, and Fallback means
+// that nothing matched. This package never sets Override; its callers do.
 const (
 	Keyword  Method = "keyword"
 	Override Method = "override"
@@ -91,8 +91,8 @@ func ByTags(tags []string) protocol.Lane {
 }
 
 // Category returns the programme category of a lane. For ENTERTAINMENT it is tv if the title or the tags contain a television
-// word, else film. For CULTURE it is fashion if they contain a fashion word, else culture. Every other lane has one fixed
-// category, or Other.
+// word, else film. For CULTURE it is fashion if they contain a fashion word, else culture. For another lane it is the fixed
+// category of the lane, or Other if the lane has none.
 func Category(lane protocol.Lane, title string, tags []string) string {
 	switch lane {
 	case protocol.LaneEntertainment:
@@ -147,8 +147,8 @@ func mentions(title string, tags []string, words map[string]bool) (found bool) {
 	return found
 }
 
-// eachPhrase calls yield with every sequence of one to longest words of text, in lower case. If the last word of a sequence
-// ends in s and is longer than shortest, eachPhrase also calls yield with the sequence without the s.
+// eachPhrase calls yield with every sequence of words of text up to the length longest, in lower case. If the last word of a
+// sequence ends in s and is longer than shortest, eachPhrase also calls yield with the sequence without the s.
 func eachPhrase(text string, yield func(string)) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&'

@@ -89,8 +89,7 @@ var narrow = []entry{
 	},
 }
 
-// teamsAndPlayers lists names of teams and players that indicate a sport in any title. A name that is also an ordinary word
-// is listed together with its town.
+// teamsAndPlayers lists names of teams and players that indicate a sport in any title.
 const teamsAndPlayers = `lakers, celtics, knicks, 76ers, raptors, pistons, pacers, cavaliers, hornets, wizards, clippers, nuggets, timberwolves,
 	trail blazers, blazers, grizzlies, mavericks, pelicans, warriors, bucks, spurs, brooklyn nets, chicago bulls,
 	atlanta hawks, miami heat, orlando magic, utah jazz, phoenix suns, oklahoma city thunder, houston rockets,

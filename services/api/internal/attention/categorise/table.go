@@ -21,7 +21,7 @@ const (
 	faintWeight  = 1
 )
 
-// lanes contains all lanes in order of precedence: narrow lanes before broad lanes.
+// lanes contains the entries of narrow and broad in order of precedence.
 var lanes = slices.Concat(narrow, broad)
 
 var categories = map[protocol.Lane]string{
@@ -40,7 +40,7 @@ var (
 
 type hit struct{ lane, weight int }
 
-// tagLane and wordLanes map each tag and each title keyword to indexes in lanes.
+// tagLane maps each tag to an index in lanes. wordLanes maps each title keyword to indexes in lanes with weights.
 var (
 	tagLane   = map[string]int{}
 	wordLanes = map[string][]hit{}
@@ -71,7 +71,7 @@ func (e entry) columns() []column {
 	return []column{{e.strong, strongWeight}, {e.plain, plainWeight}, {e.names, plainWeight}, {e.faint, faintWeight}}
 }
 
-// set returns the words of a comma-separated list.
+// set returns the entries of a comma-separated list as a set.
 func set(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.SplitSeq(list, ",") {

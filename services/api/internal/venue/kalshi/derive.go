@@ -89,8 +89,9 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 	}
 }
 
-// settle sets the outcome of a finalized market from its result, or else from the amount that a YES contract paid. If the
-// amount is not readable, the market is closed without an outcome. A result that is not known gives the status unknown.
+// settle sets the outcome of a finalized market from its result, or else from the amount that a YES contract paid. Without
+// an amount, the outcome is INVALID. If the amount is not readable, the market is closed without an outcome. A result that
+// is not known gives the status unknown.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	value, readable := o.Settlement.Price()
 	readable = readable && value >= 0 && value <= loosejson.One

@@ -48,7 +48,7 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 }
 
 // readBook sets the quote and the price of an open order-book market from its order book, if the market record has none. The
-// price is the middle between bid and ask. Both remain nil if the order book is not available within bookTimeout.
+// price is the middle between bid and ask. readBook changes nothing if the order book is not available within bookTimeout.
 func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
 	priced := m.Yes != nil && len(o.TradePrices.Buy.Market) > 0
 	if m.Status != protocol.MarketOpen || !o.orderBook() || priced {

@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// percent is the divisor of prices on the scale of 0 to 100. maxSum is greater than the sum of the two prices of any market
-// on the scale of 0 to 1.
+// percent is the divisor of prices on the scale of 0 to 100. Prices have this scale if the sum of the YES and NO price is
+// greater than maxSum.
 const (
 	percent = 100
 	maxSum  = loosejson.One + loosejson.One/2
@@ -145,9 +145,8 @@ func yesBps(o *object) *protocol.Bps {
 	return new(yes.Bps())
 }
 
-// pair parses the prices of YES and NO. Prices on the scale of 0 to 100 are converted to 0 to 1. The sum of the prices
-// decides which scale is used, because it does not depend on the kind of market. ok is false if the prices are missing or
-// invalid.
+// pair parses the prices of YES and NO. If their sum is greater than maxSum, it converts them from the scale of 0 to 100 to
+// the scale of 0 to 1. ok is false if the prices are missing or invalid.
 func pair(list loosejson.List) (yes, no loosejson.Price, ok bool) {
 	if len(list) != 2 {
 		return 0, 0, false

@@ -65,7 +65,7 @@ func (p Price) Bps() protocol.Bps {
 }
 
 // BpsUp returns the price in basis points, rounded up. It first rounds to 10^-9, because venues that compute with binary
-// floats send 0.30000000000000004 for 0.3.
+// floats send inexact prices. For example, 1 minus 0.6999999999999999 must give 3000 and not 3001.
 func (p Price) BpsUp() int {
 	const noise = One / 1_000_000_000
 	p = (p + noise/2) / noise * noise

@@ -123,8 +123,8 @@ func yesBps(o *object, payout *string) *protocol.Bps {
 	return new(p.Bps())
 }
 
-// lane returns the content lane that follows from the topics. A narrow lane has precedence over a broad one. Between WORLD
-// and POLITICS, the first topic with a lane decides.
+// lane returns the content lane that follows from all topics together. If that lane is WORLD or POLITICS, the first topic
+// with a lane decides.
 func lane(topics []string) protocol.Lane {
 	found := categorise.ByTags(topics)
 	if found != protocol.LaneWorld && found != protocol.LanePolitics {

@@ -39,9 +39,8 @@ type orderBooks struct {
 	tops map[string]top // by token
 }
 
-// take processes one message and reports whether it is about a subscribed market. Each such message updates the time of the
-// market's price. The connection delivers every change of an order book, so a message without a change confirms the stored
-// prices.
+// take processes one message. It reports whether the message is valid and is about a subscribed market. A message that does
+// not change the prices also updates their time, because the connection delivers every change of an order book.
 func (b *orderBooks) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
 	if !ok {

@@ -30,7 +30,7 @@ var (
 	errIdle   = errors.New("no market is subscribed")
 )
 
-// session opens one connection, processes its frames until it ends, and returns the reason of the end.
+// session opens one connection, processes its frames until the connection ends, and returns the reason as an error.
 func (f *feed) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -159,8 +159,8 @@ func write(ctx context.Context, conn *websocket.Conn, raw []byte) error {
 // pong is the reply of the venue to PING. It is not JSON.
 var pong = []byte("PONG")
 
-// read processes one frame, which contains a message or a list of messages. It reports whether a message was about a
-// subscribed market.
+// read processes one frame, which contains a message or a list of messages. It reports whether take returned true for a
+// message.
 func (b *orderBooks) read(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	if bytes.EqualFold(raw, pong) {
