@@ -91,7 +91,7 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 	}, nil
 }
 
-// wallets verifies the linked wallets of a user with the identity provider. It implements identityclaim.Provider.
+// wallets checks with the identity provider whether a user has linked a wallet. It implements identityclaim.Provider.
 type wallets struct{ verifier *oidc.Verifier }
 
 // Linked implements identityclaim.Provider.

@@ -342,7 +342,7 @@ func (a *App) close() error {
 	return errors.Join(errs...)
 }
 
-// Up returns a channel that is closed when all servers listen. HTTPAddr and MetricsAddr are valid only after that.
+// Up returns a channel that is closed when all parts of the hub have started. HTTPAddr and MetricsAddr are valid only after that.
 func (a *App) Up() <-chan struct{} { return a.up }
 
 // HTTPAddr returns the address of the public HTTP server.

@@ -156,8 +156,8 @@ func (c *Config) checkProviders(r *config.Report) {
 	}
 }
 
-// checkVideos adds an error to r if a host of VIDEO_HOSTS differs from its form in a URL. That form is lower case and includes a
-// port unless it is 443.
+// checkVideos adds an error to r if VIDEO_HOSTS contains an invalid host. A host must be in lower case, with its port unless that
+// is 443.
 func (c *Config) checkVideos(r *config.Report) {
 	for _, host := range c.Videos {
 		u, err := url.Parse("https://" + host)

@@ -102,8 +102,7 @@ func (a *App) newNetwork() {
 	}
 }
 
-// errClockUnavailable is the error of a request to the clock while the clock is unavailable. Clients never receive it: the
-// hub then responds that no broadcast runs.
+// errClockUnavailable is the error of a request to the clock while the clock is unavailable.
 var errClockUnavailable = apperr.New(apperr.Unavailable, "clock_unavailable", "")
 
 // logins verifies identity tokens with the configured identity providers. It implements caller.Logins.

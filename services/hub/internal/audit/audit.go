@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stage is the time of an audit entry: before or after the action. If the entry before the action cannot be written, the action
-// is not executed.
+// Stage states when an audit entry is written: before or after the action. If the entry before the action cannot be written, the
+// action must not be executed.
 type Stage string
 
 // Stages of the two entries of an action: Asked before its execution, Answered after it.
@@ -15,7 +15,7 @@ const (
 	Answered Stage = "answered"
 )
 
-// Entry is an entry of the audit log. Each action has two entries, one for each Stage.
+// Entry is an entry of the audit log. An action can have two entries, one for each Stage.
 type Entry struct {
 	ID        string // UUIDv7
 	At        time.Time

@@ -100,8 +100,8 @@ type Page struct {
 }
 
 // FeedPage returns a page of the feed. takes must report whether a signal.event is a take. Events are ordered by sequence number,
-// and price moves are inserted by time. The order does not depend on page sizes, so consecutive pages never repeat or skip an
-// item. A page can have fewer items than the limit although there is a next page. Error: db_unavailable.
+// and price moves are inserted by time, so the order does not depend on page sizes. A page can have fewer items than the limit
+// although there is a next page. Error: db_unavailable.
 func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {
@@ -146,8 +146,7 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Even
 // ofStreamer reports whether an item shows video of an operator: a live session or a clip.
 func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
 
-// aired returns the set of operators of live and clip items whose video is public. These operators are approved and neither
-// suspended nor hidden.
+// aired returns the operators of the live and clip items who are approved and neither suspended nor hidden.
 func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {
@@ -206,7 +205,8 @@ func (s *Service) events(ctx context.Context, q Query, takes func(*feedv1.Event)
 	return out, below, below > 1, nil
 }
 
-// moves returns the price moves that earlier pages have not shown, newest first. It returns none if q does not contain KindMove.
+// moves returns the price moves of at least bigMove that earlier pages have not shown, newest first. It returns none if q does
+// not contain KindMove.
 func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	if !slices.Contains(q.Kinds, KindMove) {
 		return nil, nil

@@ -104,8 +104,8 @@ func ParseSpan(raw string) string {
 	return string(protocol.ParseWindow(raw))
 }
 
-// Influence returns the price moves of markets that were aired in a window and, for comparison, of markets that were not
-// aired. Without a clock service the list is empty. Error: db_unavailable.
+// Influence returns the price moves of markets that were aired in a window and, for comparison, of markets that were not aired.
+// Without a clock service, the list is empty. It returns the errors of the clock service.
 func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
 	if s.Programs == nil {
 		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil

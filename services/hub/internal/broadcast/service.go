@@ -41,7 +41,7 @@ type Service struct {
 // New returns a Service with the dependencies d.
 func New(d Deps) *Service { return &Service{d} }
 
-// programme returns the default programme, or nil if the hub has no clock service. It returns the error of the clock service.
+// programme returns the default programme, or nil if the hub has no clock service.
 func (s *Service) programme(ctx context.Context) (*programv1.Program, error) {
 	if s.Programs == nil {
 		return nil, nil

@@ -37,8 +37,8 @@ const (
 	OnClock      Reason = "clock"         // the current segment
 )
 
-// Spotlight is the item that the broadcast shows first: a market, with its live operator or segment. Members that do not apply
-// are empty.
+// Spotlight is the item that the broadcast shows first: a market, with its live operator or segment. Fields that do not apply are
+// empty.
 type Spotlight struct {
 	Reason    Reason
 	ShowID    string // id of the live session
@@ -149,8 +149,8 @@ func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.
 	return best, errors.Join(failed...)
 }
 
-// live returns a spotlight for the show with the most viewers; of equal shows, for the one that started first. It returns nil
-// without shows.
+// live returns a spotlight for the show with the most viewers. If several shows have that number, it selects the one that started
+// first. It returns nil without shows.
 func live(shows []livestream.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil

@@ -40,7 +40,7 @@ const (
 // Has reports whether the set contains all of members.
 func (t Accepted) Has(members Accepted) bool { return t&members == members }
 
-// KeyHash is the SHA-256 hash of an operator key. This package passes on the hash and never the key.
+// KeyHash is the SHA-256 hash of an operator key.
 type KeyHash [sha256.Size]byte
 
 // bearer is the parsed credential of an Authorization header.

@@ -11,7 +11,7 @@ const (
 )
 
 // generations is a cache of two maps of bounded size. When the current map is full, it becomes the old map, and the previous old
-// map is discarded. A flood of random keys therefore needs a fixed amount of memory. It is safe for concurrent use.
+// map is discarded. A flood of random keys therefore uses a limited amount of memory. It is safe for concurrent use.
 type generations[K comparable, V any] struct {
 	size     int // maximum number of entries of one map
 	mu       sync.Mutex

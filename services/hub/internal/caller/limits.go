@@ -19,14 +19,14 @@ const (
 	ClientLimit  = 30 // for each app and IP address
 	ConsentLimit = 30 // for each session on the consent page
 
-	// MaxFailures is the maximum number of failures per minute for one kind of credential and one IP address. Above it,
-	// credentials of that kind from that address are not checked until the minute has passed.
+	// MaxFailures is the maximum number of failures per minute for one kind of credential and one sender. Above it, credentials
+	// of that kind from that sender are not checked until the minute has passed.
 	MaxFailures = 10
 
 	window = time.Minute
 )
 
-// maxRefusals is the maximum number of callers in each of the two maps of cached refusals.
+// maxRefusals is half of the maximum number of callers in the cache of refusals.
 const maxRefusals = 1 << 14
 
 // RateLimitState is the state of a caller's rate limit after a request.
@@ -53,8 +53,8 @@ func (c Counters) limit(name string, n int) *ratelimit.Limiter {
 	})
 }
 
-// Limits counts requests by kind of credential and by caller, over all hubs. When a caller exceeds its limit, Limits caches
-// the end of the refusal. Until then, it refuses requests of this caller without Redis.
+// Limits counts requests by kind of credential and by caller, over all hubs. When a caller exceeds its limit, Limits refuses its
+// requests without Redis until the limit allows the next one.
 type Limits struct {
 	by       map[Kind]*ratelimit.Limiter
 	now      func() time.Time
@@ -103,7 +103,8 @@ func (l *Limits) refused(key owner) (RateLimitState, bool) {
 	return RateLimitState{Limit: r.limit, Retry: wait, Reset: wait}, wait > 0
 }
 
-// Failures counts failed credentials of one kind for each sender, over all hubs. A sender is an IP address.
+// Failures counts failed credentials of one kind for each sender, over all hubs. A sender is an IP address, or a client with an
+// IP address.
 type Failures struct{ log *ratelimit.Limiter }
 
 // NewFailures returns a counter of failures for the named kind of credential. Its limit is MaxFailures per minute.

@@ -123,10 +123,10 @@ type Service struct {
 // New builds a Service with empty caches.
 func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
 
-// Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state
-// of the limit; the state is nil for callers without a limit. An invalid credential, or one of a kind that the route
-// does not accept, is refused; no other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and
-// those of the dependencies.
+// Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state of the
+// limit; the state is nil for callers without a limit. An Authorization header that is invalid, or that the route does not
+// accept, is refused; no other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and those of the
+// dependencies.
 func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
 	if r.Accept.Has(AcceptClient) { // the header is missing or contains client credentials
 		return Caller{Kind: Client}, nil, nil
@@ -218,7 +218,7 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Ra
 }
 
 // lookUp returns the permissions of a key that this process has not seen. Concurrent requests share one call to the ledger. The
-// result only decides whether a request is counted or refused; the write verifies the key again.
+// result only decides whether a request is counted or refused; the key is verified again for each request.
 func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	return s.lookUps.Do(ctx, string(hash[:]), func(ctx context.Context) (Granted, error) {
 		owned, err := s.verify(ctx, hash)

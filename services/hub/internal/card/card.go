@@ -92,8 +92,8 @@ func (c *Card) accent() string {
 	return Plain
 }
 
-// maxRunes is the maximum number of characters that fit measures. A longer text is cut first, because no line of a card has space
-// for more characters.
+// maxRunes is the maximum number of characters of which the function fit computes the width. A longer text is cut first, because
+// no line of a card has space for more characters.
 const maxRunes = 400
 
 // fit shortens s to at most maxWidth pixels. A shortened text ends with an ellipsis.

@@ -51,7 +51,7 @@ func hasGlyph(f *opentype.Font, r rune) bool {
 }
 
 // width returns the width of a text in pixels. Characters that the font lacks are drawn in another font by the viewer; their
-// width is estimated from their script.
+// width is estimated.
 func width(f pen, s string) int {
 	total, last := fixed.Int26_6(0), rune(-1)
 	for _, r := range s {

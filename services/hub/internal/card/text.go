@@ -33,7 +33,7 @@ func Clean(s string) string {
 	return norm.NFC.String(strings.Join(strings.Fields(s), " "))
 }
 
-// RemoveBidi removes the characters that change the text direction from s. It leaves all other characters and the line breaks.
+// RemoveBidi removes the characters that change the text direction from s. It leaves all other characters, including line breaks.
 func RemoveBidi(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Bidi_Control, r) {

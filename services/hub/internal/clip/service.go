@@ -98,7 +98,7 @@ const (
 	lease     = 30 * time.Second // time limit of an attempt; after it, another attempt can start
 	trimEvery = time.Minute
 	maxTries  = 3
-	tooOld    = 10 * time.Minute // age of a request after which its video is deleted
+	tooOld    = 10 * time.Minute // age of a request after which a failed attempt is final
 )
 
 // Run processes clips until ctx ends. Without a Maker it only waits for ctx.
@@ -155,8 +155,8 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	}
 }
 
-// cut processes one clip. After a temporary error, the clip waits until its lease ends. The clip fails on ErrNoVideo, after
-// maxTries attempts, or if its request is older than tooOld.
+// cut processes one clip. After a temporary error, the clip waits until its lease ends. An error is final if it is ErrNoVideo,
+// after maxTries attempts, or if the request is older than tooOld; the clip is then marked as failed.
 func (s *Service) cut(ctx context.Context, j Job) error {
 	within, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrUnsent is the error of a digest that could not be delivered. The caller may retry the same day.
+// ErrUnsent is the error of a digest that could not be delivered. The caller may send the digest of this day again.
 var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "sending the digest failed; retry later")
 
 // Window is a day in UTC: from From until before To.
@@ -57,7 +57,7 @@ type Store interface {
 	FreeDigest(ctx context.Context, date string) error
 }
 
-// Service sends the digest of each day at most once.
+// Service sends the digest of each day and records the days that have been sent.
 type Service struct {
 	sender Sender
 	store  Store
@@ -72,7 +72,7 @@ func NewService(sender Sender, store Store, now func() time.Time) *Service {
 // endTime is the time limit of the store write after sending. The write also happens if the client has disconnected.
 const endTime = 2 * time.Second
 
-// Once sends the digest of a day at most once. If the digest has already been sent or is being sent, already is true and
+// Once sends the digest of a day. If the digest has already been sent or is being sent, Once sends nothing: already is true and
 // recipients is 0. write creates the digest; it runs only if the digest must be sent. Errors: ErrUnsent, and the errors of write
 // and of the store.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {

@@ -37,7 +37,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Br
 	return message.Result{"broadcastId": b.ID}, nil
 }
 
-// errVideo is the error of a go-live message whose stream URL is on a host that VIDEO_HOSTS does not list.
+// errVideo is the error of a go-live message whose stream URL is not permitted (see stream.Playable).
 var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
 	WithText("url must be on a video host that this service permits")
 

@@ -19,8 +19,8 @@ type Live struct {
 
 const liveSubject = "live:"
 
-// AttestLive attests once per session that the session went live. It does nothing if the stream URL is not permitted in signed
-// messages. Error: db_unavailable.
+// AttestLive attests once per session that the session went live. It does nothing if the stream URL is not an HLS URL that
+// viewers may receive (see stream.Playable). Error: db_unavailable.
 func (s *Service) AttestLive(ctx context.Context, l Live) error {
 	if !stream.Playable(l.URL, nil) {
 		return nil

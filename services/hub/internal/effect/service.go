@@ -38,7 +38,7 @@ type Config struct {
 	Store    Store
 }
 
-// PendingAttestation is a stored attestation that is not made yet.
+// PendingAttestation is a stored entry for an attestation that must still be made.
 type PendingAttestation struct {
 	Subject string
 	Body    []byte
@@ -47,7 +47,7 @@ type PendingAttestation struct {
 
 // Store stores due attestations. Error of all methods: db_unavailable.
 type Store interface {
-	// AddPending adds an attestation unless one of its subject is stored.
+	// AddPending adds an attestation unless one with the same subject is stored.
 	AddPending(ctx context.Context, d PendingAttestation) error
 	// ListPending lists attestations that were added before a time, oldest first.
 	ListPending(ctx context.Context, before time.Time, limit int) ([]PendingAttestation, error)
@@ -102,8 +102,9 @@ type dueCall struct {
 
 const callSubject = "call:"
 
-// File files a call and attests it. After db_unavailable or signal_service_unavailable, the call may have been stored: a retry
-// then returns already_predicted, and Sweep attests the call. Errors: invalid_request, and the errors of signal.Service.
+// File files a call and attests it. After db_unavailable or signal_service_unavailable, the call may have been stored. A retry
+// without an idempotency key then returns already_predicted, and Sweep attests the call. Errors: invalid_request, and the errors
+// of signal.Service.
 func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error) {
 	p, err := message.ReadPayload(r.Type, r.Payload, false)
 	if err != nil {

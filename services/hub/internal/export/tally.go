@@ -156,8 +156,8 @@ type Edge = skill.Report
 // EdgeVersion is the version of the formulas with which Edge is calculated.
 const EdgeVersion = skill.Version
 
-// Edge returns the report on the edge over all added calls. It returns nil if no call is decided, or if more than skill.MaxCalls
-// calls are decided.
+// Edge returns the report on the edge over the counted, decided calls on venue markets. It returns nil if there are none, or if
+// there are more than skill.MaxCalls.
 func (t *Tally) Edge() *Edge {
 	if t.tooMany {
 		return nil

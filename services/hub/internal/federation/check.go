@@ -21,10 +21,11 @@ const (
 	maxScore    = 100         // maximum absolute score of one call
 )
 
-// errRow is returned for an invalid entry. The reader of the list skips the entry and does not log it.
+// errRow is the error of an invalid entry.
 var errRow = errors.New("invalid entry")
 
-// quotable lists characters that no valid URL contains. They could end an HTML attribute if a page failed to quote it.
+// quotable lists characters that URLs of partners must not contain. Some of them could end an HTML attribute if a page failed to
+// quote it.
 const quotable = "\"'<>\\^`{|}"
 
 // Rules validates entries of partner stations.
@@ -93,7 +94,7 @@ func (r Rules) own(p Partner, originURL, href string) bool {
 }
 
 // address reports whether a URL is safe to link to: http or https, without a user name and without characters that need
-// quoting in HTML, and at most maxAddress characters. http is permitted only if r.Plain is set.
+// quoting (see quotable), and at most maxAddress ASCII characters. http is permitted only if r.Plain is set.
 func (r Rules) address(raw string) bool {
 	if len(raw) > maxAddress || strings.ContainsAny(raw, quotable) || strings.ContainsFunc(raw, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return false

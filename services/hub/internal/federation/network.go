@@ -86,8 +86,8 @@ type Reader interface {
 	Operators(ctx context.Context, p Partner) ([]Operator, error)
 }
 
-// Store stores the last lists that were read from partners. It also reads the clips and claims of this station. Error of all
-// methods: db_unavailable.
+// Store stores the last lists that were read from partners. It also reads the clips and claims of this station and counts
+// views of tapes. Error of all methods: db_unavailable.
 type Store interface {
 	// ReplaceTapes replaces the tapes of a partner.
 	ReplaceTapes(ctx context.Context, origin string, list []Tape, at time.Time) error

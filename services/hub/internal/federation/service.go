@@ -197,7 +197,7 @@ func originRank(o Operator) int {
 
 // merge removes the entries of partners that belong to operators of this station, and adds the partner to AlsoOn of the
 // operator's entry in own. full reports that own was cut at ownRows. In that case, merge also removes the entry of an operator
-// below the cut: its rank at this station is lower than any rank shown.
+// who is missing in own, because this operator may be below the cut.
 func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign []Operator) ([]Operator, error) {
 	var proofs []Proof
 	for i := range foreign {

@@ -52,8 +52,8 @@ type App struct {
 // Active reports whether the app is enabled.
 func (a App) Active() bool { return a.DisabledAt.IsZero() }
 
-// Trusted reports whether an administrator has reviewed the app. The authorization endpoint redirects to other apps only after
-// the user has decided.
+// Trusted reports whether an administrator has reviewed the app. To an app without a review, the authorization endpoint redirects
+// only after the user has decided.
 func (a App) Trusted() bool { return !a.TrustedAt.IsZero() }
 
 // AppDraft holds the members that the owner sets for a new app.
@@ -67,7 +67,7 @@ type AppDraft struct {
 	AllowedResources []string
 }
 
-// AppChange holds new values for the members of an app. A nil member keeps its value. The kind of an app cannot change.
+// AppChange holds new values for the fields of an app. A nil field keeps its value. The kind of an app cannot change.
 type AppChange struct {
 	Name             *string
 	RedirectURIs     *[]string

@@ -74,8 +74,8 @@ type authRequest struct {
 }
 
 // Authorize handles an authorization request with the parameters in query. Without a decision of the user, it redirects only to a
-// trusted app. Anyone can register a redirect URI, and this endpoint must not be an open redirector (RFC 9700 4.11.2). For other
-// apps, it returns the error for an error page: an error of refusals or of the store.
+// trusted app. Anyone can register a redirect URI, and this endpoint must not be an open redirector (RFC 9700 4.11.2). If
+// Authorize refuses a request without a redirect, it returns an error for the error page.
 func (s *Service) Authorize(ctx context.Context, query url.Values, visitor Visitor) (Answer, error) {
 	a, err := s.destination(ctx, query)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *Service) request(a authRequest, visitor Visitor) Request {
 	}
 }
 
-// refuse returns a refusal: as a redirect to a trusted app, else as an error for the error page.
+// refuse returns the refusal no: as a redirect if the app is trusted, otherwise as an error for the error page.
 func (s *Service) refuse(a authRequest, no refusal) (Answer, error) {
 	if !a.app.Trusted() {
 		return Answer{}, refusals[no.code].WithText(

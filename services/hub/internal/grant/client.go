@@ -12,8 +12,8 @@ import (
 )
 
 // MaxFailures is the maximum number of failed client authentications per minute for one client and one IP address. Further
-// attempts are refused. It counts per address, so that an attacker who knows a client_id cannot lock out the client at other
-// addresses.
+// attempts are refused. Failures are counted per address, so that an attacker who knows a client_id cannot lock out the client at
+// other addresses.
 const MaxFailures = caller.MaxFailures
 
 // Form is a request to the token, revocation or introspection endpoint. Parameters have the names of RFC 6749, even if the body
@@ -46,8 +46,8 @@ func (f Form) resource() (string, error) {
 type credentials struct{ id, secret string }
 
 // credentials returns the client id and secret of the request, from the Authorization header or from the body. Errors:
-// invalid_request if both contain a secret or a parameter is repeated; invalid_client if the id is missing or the header is
-// invalid.
+// invalid_request if a parameter other than resource is repeated, or if the body has a secret or another id in addition to the
+// header; invalid_client if the id is missing or the header is invalid.
 func (f Form) credentials() (credentials, error) {
 	for name, values := range f.Values {
 		if len(values) > 1 && name != "resource" {

@@ -48,8 +48,8 @@ type Outcome struct {
 
 func refused(err error) Outcome { return Outcome{Err: err} }
 
-// Redemption is an attempt of a client to redeem a code. If it succeeds, the new grant has the id GrantID, and the new tokens
-// have the hashes Access and Refresh.
+// Redemption is an attempt of a client to redeem a code. If the attempt creates a grant, the grant has the id GrantID. The new
+// tokens have the hashes Access and Refresh.
 type Redemption struct {
 	AppID       string
 	RedirectURI string // empty: not given
@@ -62,11 +62,11 @@ type Redemption struct {
 	Now         time.Time
 }
 
-// Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the client
-// that received the code marks it as used.
+// Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the client that
+// received the code marks it as used.
 //
-// A second attempt after a success means that the code was stolen, so the grant is revoked. Of fifty concurrent attempts, one
-// receives tokens, and the next one revokes them.
+// A second attempt after a success can mean that the code was stolen, so the grant is revoked. Of several concurrent attempts,
+// the first receives tokens, and the second revokes them.
 func (c CodeState) Redeem(r Redemption) Outcome {
 	if c.Code.AppID != r.AppID {
 		return refused(ErrInvalidGrant)

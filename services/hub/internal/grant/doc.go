@@ -6,7 +6,8 @@
 // token. A revocation is permanent and takes effect at once: each check of a token reads its grant from the store, and
 // nothing is cached.
 //
-// A secret consists of a prefix and 256 random bits. Only the SHA-256 hash is stored. The client receives the plaintext once.
+// A secret consists of a prefix and 256 bits that cannot be guessed. Only the SHA-256 hash is stored. The client receives the
+// plaintext once.
 //
 // CodeState.Redeem and RefreshState.Redeem decide whether a code or a refresh token is redeemed. They are pure functions of
 // the locked database rows and the time, and the store runs them within one transaction. The package contains no HTTP and no

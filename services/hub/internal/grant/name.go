@@ -12,9 +12,8 @@ import (
 // productName is the name of the product, folded with foldName.
 var productName = foldName("signalcast")
 
-// goodName reports whether an app may have this name on the consent page. The name must not imitate another app or this service.
-// It must not contain invisible characters, changes of the writing direction, or the product's name in any spelling, and must not
-// start or end with a space.
+// goodName reports whether an app may have this name on the consent page. The name must be valid for protocol.IsName, and must
+// not start or end with a space. It must not contain the product's name, not even with lookalike characters.
 func goodName(name string) bool {
 	if !protocol.IsName(name, 1, maxAppName) || strings.TrimSpace(name) != name {
 		return false

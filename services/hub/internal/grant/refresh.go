@@ -27,9 +27,9 @@ type Refreshing struct {
 	Now        time.Time
 }
 
-// Redeem decides an attempt to use the refresh token. An attempt of another client changes nothing. Within r.Retry after its
-// use, a used token returns its unused successor again, because the client may have lost the response or refreshed in two
-// tabs. Any other reuse means that the token was stolen, so the grant is revoked.
+// Redeem decides an attempt to use the refresh token. An attempt of another client changes nothing. Within r.Retry after its use,
+// a used token returns its unused successor again, because the client may have lost the response or refreshed in two tabs. Any
+// other reuse can mean that the token was stolen, so the grant is revoked.
 func (s RefreshState) Redeem(r Refreshing) Outcome {
 	if s.Grant.AppID != r.AppID || !s.Grant.Active(r.Now) || !s.App.Active() {
 		return refused(ErrInvalidGrant)
@@ -61,7 +61,7 @@ func (s RefreshState) mayRetry(r Refreshing) bool {
 	return s.Successor != nil && s.Successor.EndedAt.IsZero() && r.Retry > 0 && r.Now.Sub(s.Token.EndedAt) <= r.Retry
 }
 
-// check validates the requested scopes and resource. It returns the scopes of the new access token.
+// check validates the expiry of the token and the requested scopes and resource. It returns the scopes of the new access token.
 func (s RefreshState) check(r Refreshing) (Scopes, error) {
 	most := s.Token.Scopes.Intersect(s.App.Scopes)
 	switch {

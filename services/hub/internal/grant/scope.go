@@ -44,7 +44,7 @@ const (
 )
 
 // byPermission maps the permission of an operator key to its scopes on the protocol routes. No permission includes
-// profile:update, market:create or resolution:create.
+// offline_access, profile:update, market:create or resolution:create.
 var byPermission = map[string]Scopes{
 	Read:      {ProfileRead},
 	Signal:    {SignerCreate, SignalCreate, PredictionCreate},

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prefixes of secrets: access token, refresh token, authorization code, client secret, consent request. Each prefix is accepted
-// in one kind of request only.
+// Prefixes of secrets: access token, refresh token, authorization code, client secret, consent request. The prefix identifies the
+// kind of a secret.
 const (
 	AccessPrefix  = "dat_"
 	RefreshPrefix = "drt_"
@@ -50,9 +50,8 @@ func wellFormed(prefix, text string) bool {
 	return err == nil && len(raw) == sha256.Size
 }
 
-// successorOf derives the refresh token that replaces parent. The same key and parent always result in the same token. The
-// server stores only hashes of tokens. It can still return the successor again after a lost response or to concurrent
-// requests.
+// successorOf derives the refresh token that replaces parent. The same key and parent always result in the same token. The server
+// stores only hashes of tokens, but it can derive the successor again after a lost response or for concurrent requests.
 func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("drt-successor\x00" + parent))

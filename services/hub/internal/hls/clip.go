@@ -33,9 +33,9 @@ const (
 	maxStillBytes = 2 << 20
 )
 
-// Cut implements clip.Maker. It copies the newest segments that were received before end under new names, until they have the
-// requested length. If an earlier attempt has finished the clip, Cut returns that clip. Error: clip.ErrNoVideo if there are
-// no such segments.
+// Cut implements clip.Maker. It creates the clip from the newest segments that were received until end and have the requested
+// length together. If an earlier attempt has finished the clip, Cut returns that clip. Error: clip.ErrNoVideo if there are no
+// such segments.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Video, error) {
 	if !clipID.MatchString(id) {
 		return clip.Video{}, clip.ErrNoVideo
@@ -64,8 +64,8 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 	return o.readClip(id)
 }
 
-// gather links the segments of a clip into the directory into under new names, and returns them with these names. The stream
-// is locked during the call. Error: clip.ErrNoVideo if there are no such segments.
+// gather creates links to the segments of a clip in the directory into, under new names. It returns the segments with these
+// names. The stream is locked during the call. Error: clip.ErrNoVideo if there are no segments for the clip.
 func (o *Origin) gather(handle, into string, end time.Time, length time.Duration) ([]segment, error) {
 	s, free := o.acquire(handle, false)
 	defer free()

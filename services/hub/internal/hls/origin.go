@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 )
 
-// Options holds the settings of an Origin. All except Base, Beat, Withheld, FFmpeg and Idle are required.
+// Options holds the settings of an Origin. All except Beat, Withheld, FFmpeg and Idle are required.
 type Options struct {
 	Dir  string        // directory that no other service uses
 	Base func() string // public base URL without a trailing slash
@@ -60,7 +60,7 @@ const (
 	maxWrongKeys = 60  // wrong keys per minute and IP address
 )
 
-// New builds an Origin. Take must succeed before any other method is used.
+// New builds an Origin. Take must succeed before the Origin receives or serves video.
 func New(o Options) *Origin {
 	return &Origin{
 		o: o, streams: map[string]*stream{},

@@ -45,7 +45,7 @@ type variant struct {
 	attrs string // permitted attributes, as they are served
 }
 
-// playlist is a parsed uploaded playlist. It contains no tags that the origin does not support.
+// playlist contains the supported parts of an uploaded playlist.
 type playlist struct {
 	entries     []entry
 	target      int

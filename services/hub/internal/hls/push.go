@@ -27,7 +27,7 @@ import (
 const (
 	maxSegment  = 32 << 20
 	maxHook     = 4 << 10
-	pushTimeout = 2 * time.Minute // longer than the recording of a segment, which an encoder uploads meanwhile
+	pushTimeout = 2 * time.Minute // an encoder can upload a segment while it records it
 	maxAwait    = 2 * time.Second
 	beatTimeout = 2 * time.Second
 )

@@ -96,7 +96,7 @@ func (m *meter) read(p []byte) {
 }
 
 // end returns the time from the first to the last frame and the duration of one frame, in seconds. It measures the video. If
-// there is at most one video frame and more audio, it measures the audio. Errors: errNoPicture, errTooLong.
+// there is at most one video frame and there are more audio frames, it measures the audio. Errors: errNoPicture, errTooLong.
 func (m *meter) end() (length, frame float64, err error) {
 	t := m.video
 	if t.n < 2 && m.sound.n > t.n {

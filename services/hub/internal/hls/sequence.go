@@ -9,8 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// encoderRun is one run of an encoder, as its newest playlist describes it. A run ends when the media sequence decreases or when
-// listed entries change.
+// encoderRun is one run of an encoder, as its newest playlist describes it. The method restarted detects a new run.
 type encoderRun struct {
 	From, Top int64 // sequence number of the first entry, and that after the last entry; Top 0: no run
 	Named     []runEntry
@@ -56,8 +55,8 @@ var (
 // can use one connection for segments and another one for playlists.
 const maxSegmentDelay = 500 * time.Millisecond
 
-// await waits until the uploads of the segments that p lists are complete, at most for the time within. For the newest segment,
-// it also waits up to maxSegmentDelay until its upload starts.
+// await waits until the uploads of the segments that p lists are complete. It waits at most for the duration within. For the
+// newest segment, it also waits up to maxSegmentDelay until its upload starts.
 func (s *stream) await(list string, p playlist, within time.Duration) {
 	entries := p.numbered()
 	timeout, late := time.NewTimer(within), time.NewTimer(maxSegmentDelay)
@@ -222,8 +221,8 @@ func (s *stream) newRun(p playlist) encoderRun {
 	return t
 }
 
-// runOf returns the run that playlist p describes. run contains the indexes of the stored segments of the last elements of
-// entries. Segments that have not been received have no entry in the run.
+// runOf returns the run that playlist p describes. run contains the indexes of stored segments, which belong to the last len(run)
+// elements of entries. Other elements have no entry in the run.
 func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	skip := len(entries) - len(run)
@@ -253,8 +252,8 @@ func (s *stream) stale(l *list, p playlist) bool {
 	return before > shown
 }
 
-// restarted reports whether playlist p starts a new run of the encoder. This is the case if its media sequence decreased, if
-// a listed entry changed, or if p has no entry of the current run. Without a current run, restarted returns false.
+// restarted reports whether playlist p starts a new run of the encoder. This is the case if its first or last sequence number
+// decreased, if a listed entry changed, or if p has no entry of the current run. Without a current run, restarted returns false.
 func (s *stream) restarted(l *list, p playlist) bool {
 	t := &l.Turn
 	if t.Top == 0 {

@@ -75,8 +75,7 @@ func (o *Origin) live(w http.ResponseWriter, r *http.Request, handle, name strin
 	}
 }
 
-// handleWrite runs do for a request that changes state, if its method is one of methods. It sends no CORS headers, so pages of
-// other sites cannot use such requests.
+// handleWrite runs do for a request that changes state, if its method is one of methods. It sends no CORS headers.
 func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
 	for _, m := range methods {
 		if m != r.Method {

@@ -147,8 +147,8 @@ func (s *stream) expect(name string) (arrived func()) {
 var errFull = apperr.New(apperr.TooLarge, "payload_too_large",
 	"the stored minutes of this stream exceed its storage limit; lower the bitrate")
 
-// add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the stream would then
-// exceed the storage limit most, in bytes.
+// add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the segments of the stream
+// would then have more than most bytes in total.
 func (s *stream) add(g segment, from string, keep time.Duration, most int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -106,7 +106,7 @@ func (c client) withdraw(ctx context.Context, host, streams, id string) error {
 	return nil
 }
 
-// isID reports whether s can be an id of a host and can safely be part of a URL path.
+// isID reports whether s can be an id that a host assigned, and is safe in a URL path.
 func isID(s string) bool {
 	return s != "" && len(s) <= 200 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// cookiePrefix is the prefix of the names of the session and sign-in cookies.
+// cookiePrefix is the prefix of the names of all session and sign-in cookies except request.CookieBind.
 const cookiePrefix = "db_"
 
 // routeKey identifies a route by its method and path pattern.
@@ -55,7 +55,8 @@ func (s *Server) chargeAddress(c echo.Context) error {
 	return request.Charge(c, request.FailedAuth+t.Address)
 }
 
-// hasCredential reports whether a request has an authorization header, an admin secret, or one of the hub's cookies.
+// hasCredential reports whether a request has an authorization header, an admin secret, or a cookie whose name starts with
+// cookiePrefix.
 func hasCredential(r *http.Request) bool {
 	if r.Header["Authorization"] != nil || r.Header["X-Admin-Secret"] != nil {
 		return true

@@ -21,7 +21,7 @@ func servePage(p *httpcache.Page) echo.HandlerFunc {
 	}
 }
 
-// apiDescription has the members of the OpenAPI document that overview reads.
+// apiDescription has the members of the OpenAPI document that the function overview reads.
 type apiDescription struct {
 	Info struct{ Title, Summary, Version string }
 	Tags []struct{ Name, Description string }
@@ -29,8 +29,8 @@ type apiDescription struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// overview returns the text of /llms.txt, which lists the API operations and their documentation for agents. description is the
-// OpenAPI document as JSON; if it is invalid, the text lists no operations.
+// overview returns the text of /llms.txt, which lists the documentation and the groups of API operations for agents. description
+// is the OpenAPI document as JSON; if it is invalid, the text lists no groups.
 func overview(hubURL string, description []byte) []byte {
 	var doc apiDescription
 	_ = json.Unmarshal(description, &doc) // members that cannot be read stay empty

@@ -20,7 +20,7 @@ import (
 )
 
 // guard returns a handler that resolves and checks the caller, and then runs the handler of the route. For protocol and agent
-// routes, an error also sets the WWW-Authenticate header.
+// routes, it also sets the WWW-Authenticate header if the credential is rejected.
 func (s *Server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := s.admit(c, r)
@@ -57,8 +57,9 @@ func (s *Server) admit(c echo.Context, r route) error {
 	return err
 }
 
-// permitted checks that the caller may use the route. A route with a scope requires that scope. On other routes, only strict keys
-// are restricted: they need the permission of the route. Errors: insufficient_scope, and unauthenticated for a revoked key.
+// permitted checks that the caller may use the route. A route with a scope requires that scope. A route without a scope restricts
+// only keys with the property Strict: they need the permission of the route. For MCP routes, the tool is checked later. Errors:
+// insufficient_scope, and unauthenticated for a revoked key.
 func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if r.scope != "" {
 		return grant.Permit(who, r.scope)
@@ -72,9 +73,10 @@ func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	return grant.ErrInsufficientScope.With("required", r.permission)
 }
 
-// afterCredential returns the error of a handler on a route where the ledger checks the operator key together with the write. If
-// the handler failed before it called the ledger, afterCredential checks the key now. An invalid key then gets unauthenticated
-// instead of details about its request. A key that the ledger rejected is recorded, so that its next use fails early.
+// afterCredential returns the error of a handler on a route where the ledger checks the operator key together with the write. For
+// an error that can occur before the call of the ledger, afterCredential checks the key now. An invalid key then gets
+// unauthenticated instead of details about its request. A key that the ledger rejected is recorded, so that its next use fails
+// early.
 func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch apperr.Of(err).Kind {
 	case apperr.Unauthenticated:
@@ -158,8 +160,8 @@ var errForeignOrigin = caller.ErrForbidden.WithText(
 	"requests from web pages of other origins are not allowed; use a page of this hub")
 
 // checkOrigin rejects requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
-// because a browser never adds the token by itself. A request that arrives at a loopback address must name a loopback host; this
-// blocks DNS rebinding, where a foreign host name resolves to this machine. Error: forbidden.
+// because a browser never adds the token by itself. Unless AnyHost is set, a request that arrives at a loopback address must name
+// a loopback host. This blocks DNS rebinding, where a foreign host name resolves to this machine. Error: forbidden.
 func (s *Server) checkOrigin(r *http.Request, rt route) error {
 	if !s.AnyHost {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)

@@ -43,7 +43,7 @@ const (
 // adminTimeout is the time limit of admin requests, which can change many markets or calls.
 const adminTimeout = 2 * time.Minute
 
-// Sets of credential kinds that routes accept. A request with a credential of another kind is rejected.
+// Sets of credential kinds that routes accept.
 const (
 	public    = caller.AcceptNone
 	reader    = caller.AcceptNone | caller.AcceptSession
@@ -113,8 +113,8 @@ func open(path, cache string, h echo.HandlerFunc) route {
 // cached sets the Cache-Control value of successful responses to rule.
 func (r route) cached(rule string) route { r.cache = rule; return r }
 
-// orEmpty makes the route respond with 200 and the result of empty while a dependency is unavailable. The response is marked as
-// degraded.
+// orEmpty makes the route respond with 200 and the result of the function empty while a dependency is unavailable. The response
+// is marked as degraded.
 func (r route) orEmpty(empty func(echo.Context) any) route { r.empty = empty; return r }
 
 // empty returns the zero value of the struct type T with empty slices instead of nil, so that JSON has [] for them.
@@ -152,7 +152,7 @@ func (r route) within(d time.Duration) route { r.timeout = d; return r }
 // needs no separate check.
 func (r route) checkedInCall() route { r.inCall = true; return r }
 
-// permit sets the permission that a strict operator key needs.
+// permit sets the permission that an operator key needs. Without a scope, the route requires it only of strict keys.
 func (r route) permit(permission string) route { r.permission = permission; return r }
 
 // needs sets the scope that an app token or operator key needs.
@@ -260,7 +260,7 @@ func (s *Server) routes() []route {
 	}...)
 }
 
-// retired returns the former channel routes, which answer 410 Gone for every method.
+// retired returns the former channel routes, which answer 410 Gone.
 func (s *Server) retired() []route {
 	var out []route
 	for _, path := range [...]string{"/api/channels", "/api/channels/*", "/api/channel/*"} {
@@ -277,7 +277,8 @@ func (s *Server) retired() []route {
 	return out
 }
 
-// permissionOf returns the permission that a strict key needs on a route.
+// permissionOf returns the permission that an operator key needs on a route. Without a scope, the route requires it only of
+// strict keys.
 func permissionOf(r route) string {
 	if r.scope != "" {
 		return grant.PermissionFor(r.scope)
@@ -285,7 +286,7 @@ func permissionOf(r route) string {
 	return r.permission
 }
 
-// credentialNames returns the names of credential kinds that the API description uses.
+// credentialNames returns the names that the API description uses for credential kinds.
 func credentialNames(who caller.Accepted) []string {
 	var out []string
 	for _, w := range [...]struct {
@@ -315,7 +316,7 @@ const (
 	client             = caller.AcceptClient | caller.AcceptNone // a public app has no secret
 )
 
-// protocolRoutes returns the routes of apps, sign-in, identity and grants.
+// protocolRoutes returns the routes of apps, tokens, passports and grants.
 func (s *Server) protocolRoutes() []route {
 	const p = oauthapi.Base
 	const authorization, resource = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"

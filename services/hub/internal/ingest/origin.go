@@ -48,8 +48,8 @@ type RTMP struct {
 // Name implements Provider.
 func (r RTMP) Name() string { return RTMPName }
 
-// Provision implements Provider. It creates a key and sends no request. The offered key starts with the name of the stream,
-// because RTMP servers store the stream under that name. It returns ErrUnavailable before the origin has started.
+// Provision implements Provider. It creates a key and sends no request. The offered key consists of the name of the stream and
+// the secret key. It returns ErrUnavailable before the origin has started.
 func (r RTMP) Provision(_ context.Context, w Want) (Offer, error) {
 	if r.Base() == "" {
 		return Offer{}, ErrUnavailable

@@ -24,8 +24,8 @@ const (
 )
 
 // View records the report of a viewer and returns the number of viewers of the stream. At most PerAddress viewers per IP address
-// count. View returns 0 if the operator is not live, and while Redis is unavailable. Viewers are stored only in Redis; after a
-// loss they report again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
+// count. View returns 0 if the operator is not live, and while Redis is unavailable. Viewers are stored only in Redis; if Redis
+// loses them, they report again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
 func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, address string) (int64, error) {
 	_, live, err := s.Shown(ctx, handle)
 	if err != nil || !live {

@@ -51,7 +51,7 @@ type Top struct {
 	Title    string // title that the ledger stores; empty for the market of the overlay
 }
 
-// Recap is the summary of a live session. Its totals of calls cover Calls only.
+// Recap is the summary of a live session. Count, Won, Lost, Void, Pending and Score cover only the calls in Calls.
 type Recap struct {
 	Session   Session // session in its current state
 	Length    time.Duration
@@ -113,8 +113,8 @@ func (s *Service) session(ctx context.Context, handle protocol.Handle, showID st
 	return found.At(s.Now()), ok, err
 }
 
-// calls returns the newest calls that an operator filed in the period between from and to, newest first. The maximum number is
-// most.
+// calls returns the newest calls that an operator filed in the period between from and to, newest first. most is the
+// maximum number of calls.
 func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
 	var out []*signalv1.Signal
 	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()

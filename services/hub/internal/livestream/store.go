@@ -21,8 +21,7 @@ type Start struct {
 	MessageID   string // idempotency key: a repeated message returns the first session
 }
 
-// Store stores sessions, overlay signals, streamer profiles and broadcasts. Each write publishes its changes to the ledger
-// through an outbox in the same transaction. Error of all methods: db_unavailable.
+// Store stores sessions, overlay signals, streamer profiles and broadcasts. Error of all methods: db_unavailable.
 type Store interface {
 	// Overlay returns the overlay signal of an operator at the time now; false if there is none.
 	Overlay(ctx context.Context, handle protocol.Handle, now time.Time) (Overlay, bool, error)

@@ -78,7 +78,7 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	return s, nil
 }
 
-// Send implements digest.Sender. It sends one message to all recipients, so the server accepts the message for all or for none.
+// Send implements digest.Sender. It sends one message to all recipients.
 func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()

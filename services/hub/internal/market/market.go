@@ -40,8 +40,7 @@ const (
 	DefaultResolved = 50
 )
 
-// maxText is the maximum number of bytes of a search text that is sent to the ledger. The ledger searches for a shorter text, so
-// this limit does not change the result.
+// maxText is the maximum number of bytes of a search text that is sent to the ledger.
 const maxText = 512
 
 // CutText returns a search text as valid UTF-8, truncated to at most maxText bytes.

@@ -19,9 +19,9 @@ type Attestation struct {
 	Result  Result
 }
 
-// Attest signs a message with the newest key of the hub and stores it as accepted. If the subject is already attested, it returns
-// the stored message. The payload must follow the schema for attested messages of its type; an invalid payload is a bug of the
-// hub and causes an internal error. Error: db_unavailable.
+// Attest signs a message with the newest valid key of the hub and stores it as accepted. If the subject is already attested, it
+// returns the stored message. The payload must follow the schema for attested messages of its type; an invalid payload is a bug
+// of the hub and causes an internal error. Error: db_unavailable.
 func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	now := s.now()
 	nonce := make([]byte, 18)

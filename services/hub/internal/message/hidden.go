@@ -8,9 +8,8 @@ import (
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
-// hide removes the payload of each message whose text moderation has hidden, and sets the field Hidden of its record. All
-// reads of messages call hide. If no message contains text, hide sends no request to the ledger. Error:
-// signal_service_unavailable.
+// hide removes the payload of each message whose text moderation has hidden, and sets the field Hidden of its record. If no
+// message contains text, hide sends no request to the ledger. Error: signal_service_unavailable.
 func (s *Service) hide(ctx context.Context, records []Record) error {
 	var things []*moderationv1.Thing
 	var owner []int // index of the record of each thing
@@ -64,8 +63,8 @@ func withoutPayload(body []byte) ([]byte, error) {
 }
 
 // textOf lists the moderated objects whose text a message contains. For a call, it lists the call if it has a take, and the
-// market if the call states a market title. For a market or a resolution, it lists the market; for a station, the station;
-// for a profile or a broadcast, the profile of the author.
+// market if the call states a market title. For a resolution, it lists the market if there is a reason or a proof URL. For a
+// market, it lists the market; for a station, the station; for a profile or a broadcast, the profile of the author.
 func textOf(r *Record) ([]*moderationv1.Thing, error) {
 	var has struct {
 		Payload struct {

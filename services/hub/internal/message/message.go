@@ -59,8 +59,9 @@ func URI(denpaID string, t Type, id ID) string {
 // sign.
 func (m Message) Authentic() bool { return m.Key.Verify(m.Signed, m.Signature) }
 
-// Read parses a message that is addressed to the hub with this issuer. It checks the size, the nesting depth, the canonical form
-// and the members. Errors: payload_too_large, invalid_request with reason not_canonicalizable, unknown_member or schema.
+// Read parses a message. issuer is the issuer of the hub, which is part of the signed bytes. Read checks the size, the nesting
+// depth, the canonical form and the members. Errors: payload_too_large, invalid_request with reason not_canonicalizable,
+// unknown_member or schema.
 func Read(issuer string, raw []byte) (Message, error) {
 	body, err := Canonical(raw)
 	if err != nil {

@@ -105,8 +105,8 @@ func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, 
 // keyBatch is the maximum number of operator keys in one request to the ledger.
 const keyBatch = 500
 
-// SweepKeys revokes the signers of operator keys that were revoked while this service or its database was unavailable. It returns
-// the number of these operator keys. Errors: db_unavailable, signal_service_unavailable.
+// SweepKeys revokes signers whose operator key is revoked in the ledger. It completes revocations that this service has missed.
+// It returns the number of these operator keys. Errors: db_unavailable, signal_service_unavailable.
 func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	after := "00000000-0000-0000-0000-000000000000"
 	for {

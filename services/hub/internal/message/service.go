@@ -103,9 +103,9 @@ type Verdict struct {
 	Reasons []string // reasons or codes of all errors, in the order of the checks
 }
 
-// Verify reports whether Submit would accept a message and, if not, all reasons. It stores nothing. A message that has been
-// accepted stays valid. A message of the hub is valid if the period of the hub's key contains its timestamp. Errors: those of
-// Read; db_unavailable.
+// Verify runs the checks of Submit that need only the message and the store, and returns all reasons for which the message is
+// invalid. It stores nothing. A message that has been accepted stays valid. The timestamp of a message that the hub signed must
+// be in the period of the hub's key. Errors: those of Read; db_unavailable.
 func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	m, err := Read(s.Issuer, raw)
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	return v, nil
 }
 
-// dryRun calls note with each reason for which Submit would refuse the message of a client. It stores nothing. Error:
-// db_unavailable.
+// dryRun calls note with the reason of each failed check: signer, signature, time, scope, payload and nonce. It stores nothing
+// and does not request the ledger. Error: db_unavailable.
 func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) error {
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {

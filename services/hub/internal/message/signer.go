@@ -41,8 +41,8 @@ type Signer struct {
 	RevokedBy string    // user, app, grant or key; empty: not revoked
 }
 
-// Status returns the state of the signer at the time now. The revocation of a grant revokes its signers in the same transaction,
-// and a signer never expires later than its grant.
+// Status returns the state of the signer at the time now. It does not depend on the grant, because a revocation of the grant also
+// revokes its signers, and a signer never expires later than its grant.
 func (s Signer) Status(now time.Time) Status {
 	switch {
 	case !s.RevokedAt.IsZero():

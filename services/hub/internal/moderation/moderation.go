@@ -59,7 +59,7 @@ type Report struct {
 	At       time.Time
 }
 
-// Store stores decisions about apps, and reports. Errors of all methods: ErrNotFound, db_unavailable.
+// Store stores decisions about apps, and reports. Errors: ErrNotFound for an unknown app, db_unavailable.
 type Store interface {
 	// Decide stores a decision about an app.
 	Decide(ctx context.Context, d Decision) (Decision, error)
@@ -81,7 +81,7 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService returns a Service. The store must hold the decisions about apps, and the ledger must hold all other decisions. A
+// NewService returns a Service. The store contains the decisions about apps, and the ledger contains all other decisions. A
 // decision that hides a profile also hides its streams and clips through air.
 func NewService(
 	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,

@@ -1,3 +1,3 @@
-// Package operator defines operators and their keys, and validates changes to both. The ledger stores operators and keys. The
-// package contains no HTTP and no SQL.
+// Package operator defines operators, their keys, and requests to change them. The ledger stores operators and keys. The package
+// contains no HTTP and no SQL.
 package operator

@@ -27,8 +27,8 @@ type Operator struct {
 // IsAI reports whether the operator is an AI agent.
 func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }
 
-// Actor identifies the operator of a write. It contains an operator key, which the ledger verifies together with the write, or
-// the id of an authenticated operator.
+// Actor identifies the operator of a write. It contains the hash of an operator key, which the ledger verifies together with the
+// write, or the id of an authenticated operator.
 type Actor struct {
 	KeyHash []byte // SHA-256 hash of the operator key; nil: ID is used
 	ID      ID
@@ -45,7 +45,7 @@ type Identity struct {
 	SignedInAt time.Time
 }
 
-// Class is a change of an operator's type or House tier by an administrator. A nil member leaves the value unchanged.
+// Class is a change of an operator's type or House tier by an administrator. A nil field leaves the value unchanged.
 type Class struct {
 	Handle protocol.Handle
 	Type   *protocol.OperatorType

@@ -12,7 +12,7 @@ type Change struct {
 	Text  *string // new value; nil: clear the text
 }
 
-// Profile is a change of an operator's profile. A nil member and a Change that is not given keep the stored value.
+// Profile is a change of an operator's profile. A nil field and a Change that is not given keep the stored value.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string

@@ -121,7 +121,7 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 }
 
 // get requests a list of a partner. The caller must close the body of the response. It returns an error if the URL is not https,
-// if the request fails, or if the status is not 200.
+// unless Options.Private is set, if the request fails, or if the status is not 200.
 func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && !r.o.Private {

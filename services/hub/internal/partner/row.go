@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// row reads the members of a JSON object by their exact names. bad is set after a member was missing or had another type.
+// row reads the members of a JSON object by their exact names. bad is set if a member is missing or has the wrong type.
 type row struct {
 	members map[string]json.RawMessage
 	bad     bool
@@ -53,7 +53,7 @@ func (r *row) time(name string) time.Time {
 	return t
 }
 
-// readTape parses a tape (clip) of a partner. It returns false if a member is missing or has another type.
+// readTape parses a tape (clip) of a partner. It returns false if a member is missing or has the wrong type.
 func readTape(raw []byte) (federation.Tape, bool) {
 	r := newRow(raw)
 	t := federation.Tape{
@@ -65,7 +65,7 @@ func readTape(raw []byte) (federation.Tape, bool) {
 	return t, !r.bad
 }
 
-// readOperator parses an operator of a partner. It returns false if a required member is missing, if a member has another type,
+// readOperator parses an operator of a partner. It returns false if a required member is missing, if a member has the wrong type,
 // or for an AI agent. Older stations do not send tier, operatorType and statistics such as streak; their operators count as
 // independent humans.
 func readOperator(raw []byte) (federation.Operator, bool) {

@@ -21,7 +21,7 @@ type Grants struct{ conn }
 // NewGrants returns a store that uses an open pool. read is the time limit of a read; see New.
 func NewGrants(pool *pgxpool.Pool, read time.Duration) *Grants { return &Grants{New(pool, read).conn} }
 
-// wideBudget is the time limit of a transaction that changes many rows: disabling an app with all its grants, or a sweep.
+// wideBudget is the minimum time limit for changes of many rows: disabling an app with all its grants, or a sweep.
 const wideBudget = 10 * time.Second
 
 // AddApp implements grant.Store.

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Values of the column kind of the table partner_copies.
+// Values of the column "kind" of the table partner_copies.
 const (
 	copiedTapes     = "tapes"
 	copiedOperators = "operators"

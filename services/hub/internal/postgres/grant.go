@@ -154,7 +154,7 @@ func (g *Grants) RevokeGrant(ctx context.Context, userID, grantID string, by gra
 	return found, err
 }
 
-// revoke revokes a grant and its signers. An empty userID matches any user. It returns false if the grant does not exist.
+// revoke revokes a grant and its signers. An empty userID matches any user. It returns false if the user has no such grant.
 func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant.Reason, now time.Time) (bool, error) {
 	n, err := q.RevokeGrant(ctx, db.RevokeGrantParams{ID: grantID, UserID: pg.Null(userID), Now: now, RevokedBy: string(by)})
 	if err != nil || n == 0 {

@@ -19,8 +19,8 @@ type OnAir struct{ conn }
 // OnAir returns the store of package livestream on the same pool.
 func (s *Store) OnAir() *OnAir { return &OnAir{s.conn} }
 
-// withOperator runs do in a transaction that holds the lock of an operator. Concurrent changes of one operator's sessions,
-// streams and overlay are thus serialized.
+// withOperator runs the function do in a transaction that holds the lock of an operator. Concurrent changes of one operator's
+// sessions, streams and overlay are thus serialized.
 func (s *OnAir) withOperator(ctx context.Context, handle protocol.Handle, do func(ctx context.Context, t operatorTx) error) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockOperator(ctx, string(handle)); err != nil {
@@ -155,7 +155,8 @@ func session(row db.LiveSession) livestream.Session {
 }
 
 // updateURL updates the stream URL of the open session with the given id. provisioned is the playback URL of the provisioned
-// stream, or empty. If the session thereby goes live or offline, updateURL publishes an event.
+// stream, or empty. After a change, updateURL publishes snapshots. If the session thereby goes live or offline, it first
+// publishes an event.
 func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) error {
 	s, _, err := t.open(ctx)
 	if err != nil {
@@ -180,7 +181,8 @@ func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now t
 	return t.publishSnapshots(ctx, now, true)
 }
 
-// end ends a session at the time ended and publishes snapshots. If the session was live, it first publishes an event.
+// end ends a session and publishes snapshots. ended is the time at which the session ended. If the session was live, end first
+// publishes an event.
 func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now time.Time) error {
 	if err := t.q.EndLiveSession(ctx, db.EndLiveSessionParams{ID: s.ID, EndedAt: ended, Now: now}); err != nil {
 		return err

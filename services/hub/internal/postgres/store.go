@@ -54,7 +54,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return pg.CheckSchema(ctx, pg.Bound(s.pool, writeBudget), Schema(""))
 }
 
-// inTx runs do in one transaction, within the time limit of the store.
+// inTx runs the function do in one transaction, within the time limit of the store.
 func (c conn) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	return inTx(ctx, c.pool, c.budget, do)
 }

@@ -49,8 +49,8 @@ func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, no
 }
 
 // Update changes the given members of the profile of the operator me. An empty change does nothing. signedInAt is the time of the
-// sign-in of the caller's session; zero for other credentials. Errors: session_required, and those of Check and of the
-// ledger.
+// sign-in of the caller's session, or zero for other credentials. Errors: session_required, the errors of Check, and the errors
+// of the ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && s.now().Sub(signedInAt) > PayoutSignIn {
 		return operator.ErrSession
@@ -66,7 +66,8 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 }
 
 // Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the profile with
-// the payout address in canonical form. For an invalid member, it returns the error of the member, such as ErrBio or ErrPayout.
+// LF line breaks in the bio and the payout address in canonical form. For an invalid member, it returns the error of the member,
+// such as ErrBio or ErrPayout.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil

@@ -16,7 +16,7 @@ const (
 )
 
 // Draft is an administrator's request to air a market in slots of a lane of the default programme. The clock chooses the value of
-// a zero member. The audit log stores the draft as JSON.
+// a zero field. The audit log stores the draft as JSON.
 type Draft struct {
 	MarketID protocol.MarketID
 	Lane     string

@@ -1,3 +1,3 @@
-// Package record requests the record of an operator from the ledger, which stores it. It derives the counts, the title and the
-// statistics that the hub shows.
+// Package record builds the request for the record of an operator, which the ledger stores. It derives the counts, the title and
+// the statistics that the hub shows.
 package record

@@ -40,7 +40,7 @@ const (
 var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "").With("field", "payload")
 
 // eventID derives the id of an event from the id of its call and an idempotency key. It returns a UUIDv8, the same for each
-// attempt. The id is unique for the operator, because only the owner of a call appends events to it.
+// attempt.
 func eventID(signalID, key string) string {
 	sum := sha256.Sum256([]byte("event\n" + signalID + "\n" + key))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80

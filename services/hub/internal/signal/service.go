@@ -72,7 +72,7 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.App
 }
 
 // DryRunFile is a dry run of File: it returns the call without an id and stores nothing. It uses no idempotency key. It has the
-// same errors as File.
+// errors of File except idempotency_key_reused.
 func (s *Service) DryRunFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
 	d.Id, d.IdempotencyKey, d.BodyHash = s.newID(), nil, nil
 	r, err := s.ledger.SignalWrites.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: d})
@@ -84,7 +84,7 @@ func (s *Service) DryRunFile(ctx context.Context, by operator.Actor, d *signalv1
 }
 
 // DryRunEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency key. It has
-// the same errors as Append.
+// the errors of Append except idempotency_key_reused.
 func (s *Service) DryRunEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
 	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
 		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),

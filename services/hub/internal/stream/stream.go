@@ -30,7 +30,7 @@ type Stream struct {
 	UpdatedAt time.Time
 }
 
-// Store stores clips, and at most one stream for each market and operator. Error of all methods: db_unavailable.
+// Store stores at most one stream for each market and operator, and lists clips. Error of all methods: db_unavailable.
 type Store interface {
 	// Bind stores the stream of an operator on a market and replaces an earlier one. It returns not_approved for a suspended
 	// operator.

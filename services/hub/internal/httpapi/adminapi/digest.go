@@ -28,7 +28,7 @@ const (
 )
 
 // DailyDigest handles POST /api/admin/daily-digest. It sends the mail about the previous day at most once. With ?dry=1, it only
-// returns the content. Errors: errDry for an invalid parameter dry, and the errors of the ledger and the mail service.
+// returns the content. Errors: errDry for an invalid parameter "dry", and the errors of the ledger and the mail service.
 func (s *Server) DailyDigest(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (s *Server) DailyDigest(c echo.Context) error {
 var errDry = grant.ErrInvalidRequest.WithText("dry must be 1 to preview the mail; leave it out or set it to 0 to send "+
 	"it").With("field", "dry")
 
-// readDry reports whether the parameter dry is 1. It returns errDry for any value other than 0 and 1, so that a misspelled
-// parameter does not send the mail.
+// readDry reports whether the parameter "dry" is 1. It returns errDry for any value other than 0 and 1, so that a misspelled
+// value does not send the mail.
 func readDry(values []string) (bool, error) {
 	switch {
 	case len(values) == 0:

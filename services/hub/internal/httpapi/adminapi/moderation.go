@@ -18,8 +18,8 @@ import (
 // maxTargetID is the maximum length, in characters, of the id of a moderated object.
 const maxTargetID = 500
 
-// adminName returns the X-Admin-Name header for the audit log. It returns "admin" if the header is missing or not 1 to 64
-// characters on one line.
+// adminName returns the name of the administrator from the X-Admin-Name header. It returns "admin" if the header is missing or
+// not 1 to 64 characters on one line.
 func adminName(r *http.Request) string {
 	name := strings.TrimSpace(r.Header.Get("X-Admin-Name"))
 	if !protocol.IsLine(name, 1, moderation.MaxName) {

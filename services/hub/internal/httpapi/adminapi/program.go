@@ -28,8 +28,8 @@ func (s *Server) Preempts(c echo.Context) error {
 	return view.OK(c, openapi.Preempts{Items: view.List(list, showPreempt), Count: int64(len(list))}, err)
 }
 
-// Preempt handles POST /api/broadcast/preempt, which adds an entry to the programme. With the member action, it cancels an entry
-// instead.
+// Preempt handles POST /api/broadcast/preempt, which adds an entry to the programme. If the body has the member "action", it
+// cancels an entry instead.
 func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if o.Has("action") {
 		return s.cancelPreempt(c, o)

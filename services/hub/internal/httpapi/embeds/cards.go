@@ -221,8 +221,9 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	return t, nil
 }
 
-// Card handles GET /api/card/{kind}/{id}. The response is JSON for format=json. It is a PNG file for the extension .png, or if
-// the Accept header prefers PNG. Otherwise it is an SVG file.
+// Card handles GET /api/card/{kind}/{id}. The response is JSON for format=json. Otherwise it is a PNG file for the extension
+// .png, and an SVG file for .svg. Without an extension, it is a PNG file if the Accept header names PNG but not SVG, otherwise
+// an SVG file.
 func (s *Server) Card(c echo.Context) error {
 	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
 	id, wantsSVG := strings.CutSuffix(id, ".svg")

@@ -78,8 +78,8 @@ func (s *Server) create(c echo.Context, t message.Type) error {
 }
 
 // routeKey returns the idempotency key that is sent to the ledger for a creation route. It contains the message type, so that the
-// two routes never share a result. It contains a space, because the keys of /api/predictions cannot contain one and therefore
-// never collide. The hash bounds the length.
+// two routes never share a result. It contains a space, so that it never equals a key of /api/predictions. The hash bounds the
+// length.
 func routeKey(t message.Type, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return string(t) + " " + base64.RawURLEncoding.EncodeToString(sum[:])

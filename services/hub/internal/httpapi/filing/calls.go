@@ -29,8 +29,8 @@ type Server struct {
 	Callers   *caller.Service
 }
 
-// showDryFiled returns the JSON model of a dry run. unconfirmed means that no venue has confirmed the market. The member rated is
-// then null, because it depends on the answer of the venue.
+// showDryFiled returns the JSON model of a dry run. unconfirmed means that no venue has confirmed the market. The member "rated"
+// is then null, because it depends on the response of the venue.
 func showDryFiled(f *signalv1.Filing, unconfirmed bool) openapi.DryFiled {
 	out := openapi.DryFiled{
 		Ok: true, DryRun: true, PriceAtPrediction: int64(f.GetPriceBps()), ScoreBasisBps: int64(f.GetScoreBasisBps()),
@@ -59,7 +59,7 @@ func (s *Server) showFiled(id string, f *signalv1.Filing) openapi.Filed {
 var errIdempotencyKey = apperr.New(apperr.Invalid, "invalid_idempotency_key",
 	"Idempotency-Key must be 1 to 128 visible ASCII characters").With("field", "Idempotency-Key")
 
-// File handles POST /api/predictions, which files a call. With the member dryRun, it only validates the call.
+// File handles POST /api/predictions, which files a call. If the member "dryRun" is true, it only validates the call.
 func (s *Server) File(c echo.Context) error {
 	key, err := idempotencyKey(c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Server) File(c echo.Context) error {
 	return httpx.OK(c, s.showFiled(filed.GetId(), filed.GetFiling()))
 }
 
-// dryRunOf returns the member dryRun of the body. It rejects dryRun in the query. A client that sends it there expects only a
+// dryRunOf returns the member "dryRun" of the body. It rejects "dryRun" in the query. A client that sends it there expects only a
 // check, but the call would be stored.
 func dryRunOf(c echo.Context, o httpx.Object) bool {
 	for name := range c.QueryParams() {
@@ -119,7 +119,7 @@ func (s *Server) withDetails(err error, d *signalv1.Draft) error {
 	return err
 }
 
-// idempotencyKey returns the Idempotency-Key header, or "" if it is missing. Fault: invalid_idempotency_key.
+// idempotencyKey returns the Idempotency-Key header, or "" if it is missing. Error: invalid_idempotency_key.
 func idempotencyKey(c echo.Context) (string, error) {
 	values, ok := c.Request().Header["Idempotency-Key"]
 	if !ok {
@@ -172,8 +172,8 @@ type dryToolEventJSON struct {
 // defaultSlippage is the default of maxSlippageBps for tools, in bps.
 const defaultSlippage int32 = 200
 
-// ToolFile is the MCP tool submit_signal, which files a call as POST /api/predictions does. maxSlippageBps defaults to
-// defaultSlippage.
+// ToolFile is the MCP tool submit_signal, which files a call as POST /api/predictions does. The source is always SourceAPI, and
+// maxSlippageBps defaults to defaultSlippage.
 func (s *Server) ToolFile(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	draft := view.ReadDraft(o, s.Social)
 	draft.Source = string(protocol.SourceAPI)

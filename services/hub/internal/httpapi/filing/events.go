@@ -69,7 +69,8 @@ func (s *Server) AppendEvent(c echo.Context) error {
 	return httpx.JSON(c, http.StatusCreated, appendedJSON{Event: view.ShowEvent(event)})
 }
 
-// readEvent reads an event for the call with the given id. An unknown id is reported only after all other errors.
+// readEvent reads an event for the call with the given id. An id that is not a UUID is reported as unknown, after all other
+// errors.
 func readEvent(o httpx.Object, signalID string) (*signalv1.AppendEventRequest, error) {
 	raw := o.String("type", httpx.BodyLimit, true)
 	kind, ok := signal.ParseEventType(raw)
@@ -90,8 +91,8 @@ func readEvent(o httpx.Object, signalID string) (*signalv1.AppendEventRequest, e
 	return &signalv1.AppendEventRequest{SignalId: id, Type: string(kind), Payload: string(payload)}, nil
 }
 
-// readPayload checks the payload against the event type and returns the known members. All errors have the code invalid_payload;
-// the message names the member.
+// readPayload checks the payload against the event type and returns the known members. An invalid payload gets the error
+// invalid_payload.
 func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 	body := o.Raw("payload")
 	if body == nil {

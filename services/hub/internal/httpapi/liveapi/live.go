@@ -71,7 +71,7 @@ const (
 	maxViewers = 1_000_000_000
 )
 
-// Heartbeat handles POST /api/streamer/heartbeat. The state offline ends the session of the caller. Any other valid heartbeat
+// Heartbeat handles POST /api/streamer/heartbeat. The state "offline" ends the session of the caller. Any other valid heartbeat
 // starts or extends the session.
 func (s *Server) Heartbeat(c echo.Context, o httpx.Object) error {
 	beat := livestream.Beat{Handle: request.Caller(c).Operator.Handle}

@@ -50,7 +50,7 @@ func (s *Server) ToolOverlay(ctx context.Context, who caller.Caller, o httpx.Obj
 	return openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(stored)}, err
 }
 
-// toolClear clears the overlay. It rejects arguments other than clear and dryRun.
+// toolClear clears the overlay. It rejects arguments other than "clear" and "dryRun".
 func (s *Server) toolClear(ctx context.Context, handle protocol.Handle, o httpx.Object, dry bool) (any, error) {
 	for _, name := range o.Names() {
 		if name != "clear" && name != "dryRun" && o.Has(name) {

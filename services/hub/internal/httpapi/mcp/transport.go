@@ -46,8 +46,8 @@ func (a *agentCall) refuse(err error) error {
 }
 
 // Message handles POST /api/mcp and POST /api/protocol/v1/mcp, each with one MCP message. The permission for a tool is checked
-// after the SDK has parsed the message, so that the check and the call use the same tool name. If refuse has stored an error,
-// Message returns that error.
+// after the SDK has parsed the message, so that the check and the call use the same tool name. If the method refuse has stored an
+// error, Message returns that error.
 func (s *Server) Message(c echo.Context) error {
 	r := c.Request()
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {

@@ -57,14 +57,14 @@ func (s *submissions) allow(ctx context.Context, m message.Message, isStored fun
 	return answer.(ratelimit.Decision)
 }
 
-// markCounted records that a message is charged, so that allow does not charge it again.
+// markCounted records that a message is charged, so that the method allow does not charge it again.
 func (s *submissions) markCounted(ctx context.Context, id message.ID) {
 	counted := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
 	_, _ = s.counted.Get(ctx, id, counted) // Get fails only after the cache is closed
 }
 
-// submitOnce runs submit once for concurrent requests with the same message and credential. All requests but the first get the
-// result marked as replayed.
+// submitOnce calls the function submit once for concurrent requests with the same message and credential. All requests but the
+// first get the result marked as replayed.
 func (s *submissions) submitOnce(
 	ctx context.Context, m message.Message, by *message.Bearer, submit func(context.Context) (message.Submitted, error),
 ) (message.Submitted, error) {
@@ -94,5 +94,5 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, until)
 }
 
-// forget removes a message that was not stored from the cache, so that its next submission is charged.
+// forget deletes the cache entry of a message that was not stored, so that the next submission of the message is charged.
 func (s *submissions) forget(id message.ID) { s.counted.Drop(id) }

@@ -96,8 +96,8 @@ func (s *Server) DisableApp(c echo.Context) error {
 	return view.OK(c, openapi.Ok{Ok: true}, s.Grants.DisableApp(c.Request().Context(), string(op.ID), c.Param("appId")))
 }
 
-// RenewSecret handles POST /api/dev/apps/{appId}/secret, which creates a new client secret. With immediate, the old secret stops
-// working at once.
+// RenewSecret handles POST /api/dev/apps/{appId}/secret, which creates a new client secret. If the member "immediate" is true,
+// the old secret stops working at once.
 func (s *Server) RenewSecret(c echo.Context, o httpx.Object) error {
 	immediate := request.OptFlag(o, "immediate")
 	if err := o.Err(); err != nil {

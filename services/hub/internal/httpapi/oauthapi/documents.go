@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// issuerJSON is the discovery document (RFC 8414). The member protocol has a type of this package, because the maps of
+// issuerJSON is the discovery document (RFC 8414). The member "protocol" has a type of this package, because the maps of
 // openapi.Issuer_Protocol lose the order of the members.
 type issuerJSON struct {
 	openapi.Issuer

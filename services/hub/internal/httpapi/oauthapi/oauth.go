@@ -184,8 +184,8 @@ func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// Introspect handles POST /api/protocol/v1/oauth/introspect, which returns the state of a token (RFC 7662). The response for an
-// inactive token has no other data.
+// Introspect handles POST /api/protocol/v1/oauth/introspect, which returns the state of a token (RFC 7662). For an inactive
+// token, the response only states that the token is inactive.
 func (s *Server) Introspect(c echo.Context, f grant.Form) error {
 	i, err := s.Grants.Introspect(c.Request().Context(), f)
 	if err != nil {

@@ -38,8 +38,8 @@ func (s *site) viewer(c echo.Context) viewer {
 	return v
 }
 
-// setCacheHeaders adds Vary: Cookie. It forbids caching of a page that shows the account of the visitor, or whose session could
-// not be checked.
+// setCacheHeaders adds Vary: Cookie. It forbids caching if the page shows the account of the visitor, or if the session could not
+// be checked.
 func (s *site) setCacheHeaders(c echo.Context) {
 	h := c.Response().Header()
 	h.Add("Vary", "Cookie")
@@ -78,8 +78,9 @@ func initials(name string) string {
 	return letters
 }
 
-// requireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in, which
-// returns to the path back. If ok is false, the handler must return err, because the request is already answered or has failed.
+// requireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in, and back
+// is the path to which the sign-in returns. If ok is false, the handler must return err, because the request is already answered
+// or has failed.
 func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, err error) {
 	setPrivate(c)
 	v := s.viewer(c)
@@ -92,8 +93,8 @@ func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, 
 	return v, true, nil
 }
 
-// formViewer returns the visitor who sent a form, and disables caching of the response. Errors: forbidden for a form from another
-// origin, and unauthenticated without a session.
+// formViewer returns the visitor who sent a form, and disables caching of the response. Errors: unauthenticated without a
+// session, and the errors of viewer, such as forbidden for a form from another origin.
 func (s *site) formViewer(c echo.Context) (viewer, error) {
 	setPrivate(c)
 	v := s.viewer(c)

@@ -59,8 +59,8 @@ func (s *site) authorize(c echo.Context) error {
 }
 
 // consentPolicy returns the Content-Security-Policy of the consent page. Browsers apply form-action to all redirects after a
-// form, and the redirect URI of the app may redirect further. Therefore, the policy allows the scheme of the redirect URI instead
-// of a host.
+// form, and the redirect URI of the app may redirect further. Therefore, the policy allows all https URLs and all URLs with the
+// scheme of the redirect URI.
 func consentPolicy(redirectURI string) string {
 	scheme, _, _ := strings.Cut(redirectURI, ":")
 	allowed := "form-action 'self' https:"

@@ -74,8 +74,7 @@ func (r sample) value() float64 { return r.v }
 // position returns the point of the sample in the plot, in percent.
 func (r sample) position(x, y axis) position { return position{x.percent(r.t), y.percent(r.v)} }
 
-// newChart returns the chart of the data in s. Invalid prices and prices outside the period are left out; the others are sorted
-// by time.
+// newChart returns the chart of the data in s. Prices and calls outside the period are left out. The prices are sorted by time.
 func newChart(s chartInput) chart {
 	points, calls := s.prices(), s.calls()
 	c := chart{Empty: len(points)+len(calls) == 0, NoPrices: len(points) == 0}
@@ -207,8 +206,8 @@ func (s *chartInput) segments(points []sample) [][]sample {
 	return out
 }
 
-// downsample keeps at most four samples for each of maxColumns columns: the first, lowest, highest and last. The drawn line stays
-// the same.
+// downsample reduces more than 4*maxColumns samples to at most four for each column: the first, lowest, highest and last. The
+// drawn line looks the same.
 func downsample(run []sample, x axis) []sample {
 	if len(run) <= 4*maxColumns {
 		return run

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// axis maps values to one side of a plot. start is the value on the left or top, and end is the value on the right or bottom.
-// step is the distance between labels.
+// axis maps values to positions along one side of a plot. start is the value on the left or top, and end is the value on the
+// right or bottom. step is the distance between labels.
 type axis struct{ start, end, step float64 }
 
 // fraction returns the position of a value on the axis, from 0 to 1.
@@ -30,7 +30,7 @@ func verticalAxis(low, high, step float64) axis {
 	return axis{math.Ceil(high/step) * step, math.Floor(low/step) * step, step}
 }
 
-// bounds returns the lowest and highest result of the function of for the samples. There must be at least one sample.
+// bounds calls the function of for each sample and returns the lowest and the highest result. There must be at least one sample.
 func bounds(list []sample, of func(sample) float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range list {

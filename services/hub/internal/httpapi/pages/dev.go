@@ -113,7 +113,7 @@ func (s *site) devPage(c echo.Context) devPage {
 	return p
 }
 
-// showDev renders the developer page of a signed-in operator. set changes the page data before rendering.
+// showDev renders the developer page of a signed-in operator. The function set changes the page data before rendering.
 func (s *site) showDev(c echo.Context, status int, op operator.Operator, set func(*devPage)) error {
 	keys, err := s.Ledger.Operators.ListKeys(c.Request().Context(), &operatorv1.ListKeysRequest{OperatorId: string(op.ID)})
 	if err != nil {
@@ -255,8 +255,8 @@ func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) err
 	return redirect(c, devPath)
 }
 
-// developerForm returns a handler that calls do with the signed-in operator and the form. The handler first rejects forms from
-// other origins and visitors who are not signed in.
+// developerForm returns a handler that calls the function do with the signed-in operator and the form. The handler first rejects
+// forms from other origins and visitors who are not signed in.
 func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !httpx.SameOrigin(c.Request(), s.Origin) {

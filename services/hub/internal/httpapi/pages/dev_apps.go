@@ -57,7 +57,7 @@ func draftOf(form url.Values) appForm {
 }
 
 // setError stores the error text of the form field that err names, and reports whether there is one. An invalid scope counts as
-// an error of the field scopes.
+// an error of the field "scopes".
 func (f *appForm) setError(err error) bool {
 	field := fieldOf(err)
 	if field == "" && apperr.Of(err).Code == grant.ErrInvalidScope.Code {
@@ -81,7 +81,7 @@ func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values
 	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.AppCreated = createdApp{ID: a.ID, Name: a.Name, Secret: secret} })
 }
 
-// changeApp handles POST /dev/apps/change. The form has all members of an app except the type, which cannot change.
+// changeApp handles POST /dev/apps/change, which replaces the name, redirect URIs, scopes, homepage and logo of an app.
 func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed, id := draftOf(form), form.Get("app")
 	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
@@ -146,8 +146,8 @@ var signerStatusLabels = map[message.Status]string{
 	message.Expired: "Expired",
 }
 
-// signersOf returns the signing keys of an operator, with the names of their apps. A key without an app has the name "your own".
-// A key of an app without a grant has the name "a removed app".
+// signersOf returns the signing keys of an operator, with the names of their apps. A key without an app is shown as the own key
+// of the operator. A key of an app without a grant is shown as the key of a deleted app.
 func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
 	list, err := s.Messages.ListSigners(ctx, string(op.ID))
 	if err != nil || len(list) == 0 {
@@ -169,8 +169,7 @@ func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow
 	return rows, nil
 }
 
-// shortKey returns the first 8 and the last 6 characters of a public key, which are enough to distinguish keys. A key of less
-// than 16 characters is returned unchanged.
+// shortKey returns the first 8 and the last 6 characters of a public key. A key of less than 16 characters is returned unchanged.
 func shortKey(key message.Key) string {
 	if len(key) < 16 {
 		return string(key)

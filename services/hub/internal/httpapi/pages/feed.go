@@ -32,7 +32,7 @@ type feedPage struct {
 	UpdatedAt string
 }
 
-// feedRow is one event of the feed. The script of the page formats later events in the same way.
+// feedRow is one event or price move of the feed. The script of the page formats later ones in the same way.
 type feedRow struct {
 	Seq               int64
 	Key               string // only for a price move: a later move with the same key replaces the row

@@ -70,7 +70,7 @@ type marketQuery struct {
 	cursor string
 }
 
-// marketQueryOf reads the query of the markets page. Invalid values are replaced by their defaults, as on the JSON route.
+// marketQueryOf reads the query of the markets page. Invalid values are replaced by their defaults.
 func marketQueryOf(c echo.Context) marketQuery {
 	l := marketQuery{
 		Text: strings.TrimSpace(market.CutText(c.QueryParam("q"))), Lane: protocol.LaneFilter(c.QueryParam("lane")),
@@ -103,7 +103,7 @@ func (l marketQuery) url() string {
 	return marketsPath + "?" + v.Encode()
 }
 
-// firstPage returns the path of the first page of the list after change has been applied to the query.
+// firstPage returns the path of the first page of the list for the query as the function change has modified it.
 func (l marketQuery) firstPage(change func(*marketQuery)) string {
 	l.cursor = ""
 	change(&l)

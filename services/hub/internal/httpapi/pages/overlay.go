@@ -19,7 +19,7 @@ import (
 const overlayPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'; base-uri 'none'; " +
 	"frame-ancestors *; connect-src 'self'"
 
-// Bounds of the parameter scale of the overlay.
+// Bounds of the query parameter "scale" of the overlay.
 const (
 	minScale = 0.5
 	maxScale = 3

@@ -65,7 +65,8 @@ func (g *partReader) fail(name string, err error) {
 	g.failed[name] = err
 }
 
-// recoverPanic calls read and returns a panic as an error. A panic in a goroutine without recovery would end the process.
+// recoverPanic calls the function read and returns a panic as an error. A panic in a goroutine without recovery would end the
+// process.
 func recoverPanic[T any](ctx context.Context, read func(context.Context) (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -113,8 +114,8 @@ func newResponseCache[A any](now func() time.Time) responseCache[A] {
 	})}
 }
 
-// callCached is like callPart, with the cache answers. It calls the method only if the cache has no response for the key. If the
-// call exceeds the time limit of the page, the error of the part is httpx.ErrTimeout.
+// callCached is like callPart, but calls the method only if the cache has no response for the key. If the call exceeds the time
+// limit of the page, the error of the part is httpx.ErrTimeout.
 func callCached[Q, A any](
 	g *partReader, name string, answers responseCache[A], key string,
 	method func(context.Context, *Q, ...grpc.CallOption) (*A, error), q *Q,

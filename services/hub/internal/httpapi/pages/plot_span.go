@@ -120,7 +120,7 @@ func skillOf(r *skill.Report) *skillPart {
 // shareBps returns part as a share of total in bps, rounded half up. total must not be zero.
 func shareBps(part, total int64) int64 { return (20_000*part + total) / (2 * total) }
 
-// luckText formats above, the probability that a forecaster without skill does at least as well.
+// luckText formats the argument above, which is the probability that a forecaster without skill does at least as well.
 func luckText(above float64) string {
 	switch {
 	case above >= 0.995:

@@ -42,7 +42,7 @@ type payoutState struct {
 	Label, Text string
 }
 
-// profileNotices maps the query parameter done to the message that the page shows after a successful change.
+// profileNotices maps values of the query parameter "done" to the messages that the page shows after a successful change.
 var profileNotices = map[string]string{
 	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
@@ -60,7 +60,7 @@ func (s *site) profile(c echo.Context) error {
 	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) { p.Notice = profileNotices[c.QueryParam("done")] })
 }
 
-// showProfile renders the profile page of an account. set changes the page data before rendering.
+// showProfile renders the profile page of an account. The function set changes the page data before rendering.
 func (s *site) showProfile(c echo.Context, status int, a identityclaim.Account, set func(*profilePage)) error {
 	p := profilePage{
 		layout: s.newLayout(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
@@ -157,8 +157,8 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that calls do with the account of the signed-in visitor and the form. Errors: forbidden for a
-// form from another origin, and unauthenticated without a session.
+// accountForm returns a handler that calls the function do with the account of the signed-in visitor and the form. The handler
+// returns the errors of readForm.
 func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, form, err := s.readForm(c)

@@ -24,7 +24,7 @@ type signInPage struct {
 	Back, BackLabel  string
 }
 
-// signInURL returns the path of the sign-in page, which redirects to back after the sign-in. An invalid back is left out.
+// signInURL returns the path of the sign-in page. back is the path to which the sign-in returns; an invalid path is left out.
 func signInURL(back string) string {
 	if !isReturnPath(back) {
 		return signInPath
@@ -114,8 +114,8 @@ func (s *site) startSignIn(c echo.Context, back string) string {
 	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
 }
 
-// redirectToSignIn redirects to the identity provider, which returns to the path back. A path that is too long is replaced with
-// the page of connected apps. Without a configured provider, it returns errNoLogin.
+// redirectToSignIn redirects to the identity provider. back is the path to which the sign-in returns. A path that is too long is
+// replaced with the page of connected apps. Without a configured provider, redirectToSignIn returns errNoLogin.
 func (s *site) redirectToSignIn(c echo.Context, back string) error {
 	if s.LoginURL == "" {
 		return errNoLogin

@@ -66,7 +66,7 @@ func (s *Server) findRows(ctx context.Context, q *cataloguev1.FindMarketsRequest
 	}, err
 }
 
-// sortParam returns the parameter sort. An unknown value becomes the default, volume.
+// sortParam returns the query parameter "sort". An unknown value becomes the default, "volume".
 func sortParam(c echo.Context) string {
 	switch raw := c.QueryParam("sort"); raw {
 	case "volume24h", "endDate":
@@ -124,5 +124,5 @@ func (s *Server) Resolved(c echo.Context) error {
 	}, err)
 }
 
-// cursorParam returns the query parameter cursor, or "" if it is not a valid cursor.
+// cursorParam returns the query parameter "cursor", or "" if it is not a valid cursor.
 func cursorParam(c echo.Context) string { return request.Cursor(c.QueryParam("cursor")) }

@@ -66,8 +66,8 @@ func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
 // errHeadOnly stops the export after the headers, for HEAD requests.
 var errHeadOnly = errors.New("HEAD needs no body")
 
-// recordReader receives the messages of a record from the ledger and writes them to the client. Each call of take blocks until
-// the client has read the data, so the ledger sends no faster than the client reads.
+// recordReader receives the messages of a record from the ledger and writes them to the client. Each call of the method take
+// blocks until the data is written, so the ledger sends no faster than the client reads.
 type recordReader struct {
 	c                  echo.Context
 	name, kind, ending string

@@ -82,8 +82,8 @@ func csvCells(call recordCallJSON) (map[string]string, error) {
 	return cells, nil
 }
 
-// csvRecord formats a record as CSV. Each call is a row with its events as JSON in the last cell. The last row has the type end
-// and the numbers of calls and events in the columns n and events. A file without this row is incomplete.
+// csvRecord formats a record as CSV. Each call is a row with its events as JSON in the last cell. The last row has the type "end"
+// and the numbers of calls and events in the columns "n" and "events". A file without this row is incomplete.
 type csvRecord struct{ calls, events int64 }
 
 func (t *csvRecord) head(b *bytes.Buffer, _ *exportv1.RecordHead) error { return csvRow(b, csvColumns) }

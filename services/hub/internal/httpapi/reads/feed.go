@@ -43,8 +43,8 @@ func readFeed(rawQuery string) feedQuery {
 // Key implements view.Query.
 func (q feedQuery) Key() string { return httpcache.JoinKey(string(q.kind), strconv.Itoa(q.limit)) }
 
-// fashion is the category of the fashion feed. It must differ from all values of signal.FeedType, because the cache key of a feed
-// contains one of these values.
+// fashion is the category of the fashion feed. It is part of the cache key in place of the feed type, so it must differ from all
+// values of signal.FeedType.
 const fashion = "fashion"
 
 func readFashion(rawQuery string) feedQuery {

@@ -33,7 +33,7 @@ func (s *Server) MarketHistory(c echo.Context) error {
 	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
 }
 
-// OldHistory handles GET /api/{venue_a}/history, the older form of MarketHistory, which always has the interval 1H. Times are in
+// OldHistory handles GET /api/{venue_a}/history, an older form of MarketHistory with the fixed interval of one hour. Times are in
 // milliseconds, and prices are in percent. Error: missing_market_id.
 func (s *Server) OldHistory(c echo.Context) error {
 	raw := c.QueryParam("market_id")

@@ -62,8 +62,8 @@ func (s *Server) showWire(q view.MovementQuery, m *wirev1.ListMovesResponse) ope
 	}
 }
 
-// WireSituations handles GET /api/situations, the groups of markets of one event whose prices moved. While the ledger is
-// unavailable, the response is a stored copy that is at most ten minutes old, or an empty list.
+// WireSituations handles GET /api/situations, the groups of markets whose prices moved. All markets of a group belong to one
+// event. While the ledger is unavailable, the response is a stored copy that is at most ten minutes old, or an empty list.
 func (s *Server) WireSituations() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.situationPages, Parse: readSituations,

@@ -42,7 +42,7 @@ func (s *Server) Outcome(c echo.Context) error {
 	return httpx.Tagged(c, openapi.OutcomeAnswer{MarketID: string(id), Outcome: view.ShowOutcome(found)})
 }
 
-// Natives handles GET /api/resolution/markets, the native markets with the given status. An unknown status means open.
+// Natives handles GET /api/resolution/markets, the native markets with the given status. An unknown status means "open".
 func (s *Server) Natives(c echo.Context) error {
 	status := c.QueryParam("status")
 	switch status {

@@ -24,7 +24,7 @@ const (
 )
 
 // Server handles public GET routes: feeds, boards, markets, records and histories. It also returns the field record of an
-// authenticated caller. It caches most responses.
+// authenticated caller. It caches some of the responses.
 type Server struct {
 	HubURL  string
 	VenueA  string

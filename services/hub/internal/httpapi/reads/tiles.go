@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Values of the member source in the heatmap and in the oracle list. The heatmap of a venue has the name of the venue instead.
+// Values of the member "source" in the heatmap and in the oracle list. A new heatmap has the name of the primary venue instead.
 const (
 	sourceOracle = "oracle"
 	sourceCache  = "cache"

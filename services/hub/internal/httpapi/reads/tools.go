@@ -20,7 +20,7 @@ import (
 const toolBoardMax = 40
 
 // ToolOperator is the MCP tool get_operator. It returns the result of GET /api/operator/{handle}, or of GET
-// /api/operator/leaderboard if the argument handle is absent.
+// /api/operator/leaderboard if the argument "handle" is absent.
 func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw, limit := o.OptString("handle", httpx.BodyLimit), request.Limit(o, toolBoardMax, toolBoardMax)
 	if err := o.Err(); err != nil {
@@ -66,7 +66,7 @@ func (s *Server) ToolRecord(ctx context.Context, who caller.Caller, _ httpx.Obje
 	return s.fieldRecordOf(ctx, operator.ID(who.UserID()))
 }
 
-// ToolSearch is the MCP tool search_markets. It returns the result of GET /api/{venue_a}/markets.
+// ToolSearch is the MCP tool search_markets. It searches the open markets of the primary venue, ordered by volume.
 func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	text, lane := request.Optional(o, "query"), request.Optional(o, "lane")
 	if lane != "" && protocol.LaneFilter(lane) == "" {

@@ -33,9 +33,9 @@ type Audit struct {
 	NewID   func() string
 }
 
-// Do writes the first audit entry of the action, calls do, and writes the entry with the result. It returns the error of do. If
-// the first entry cannot be written, it returns db_unavailable and does not call do. If the second entry cannot be written, it
-// logs the error.
+// Do writes the first audit entry of the action, calls the function do, and writes the entry with the result. It returns the
+// error of that function. If the first entry cannot be written, it returns that error and does not call the function. If the
+// second entry cannot be written, it logs the error.
 func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error) error {
 	ctx := c.Request().Context()
 	detail, err := json.Marshal(a.Detail)
@@ -67,7 +67,7 @@ func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error)
 	return done
 }
 
-// Audited calls do as the audited action a, like Audit.Do, and returns the result of do.
+// Audited runs the action a as Audit.Do does, and returns the result of the function do.
 func Audited[R any](c echo.Context, s Audit, a AdminAction, do func(context.Context) (R, error)) (result R, err error) {
 	err = s.Do(c, a, func(ctx context.Context) (err error) {
 		result, err = do(ctx)

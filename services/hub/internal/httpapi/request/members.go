@@ -14,12 +14,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// Body returns a handler that reads a JSON object from the body and passes it to handle. It returns the errors of httpx.Decode.
+// Body returns a handler that reads a JSON object from the body and calls the function handle with it. The handler returns the
+// errors of httpx.Decode.
 func Body(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (httpx.Object, error) { return httpx.Decode(c, httpx.BodyLimit) }, handle)
 }
 
-// OptBody is like Body, for a route whose body is optional. Without a body, handle receives an object without members.
+// OptBody is like Body, for a route whose body is optional. Without a body, the function handle receives an object without
+// members.
 func OptBody(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (httpx.Object, error) {
 		o, _, err := httpx.DecodeOptional(c, httpx.BodyLimit)
@@ -27,7 +29,8 @@ func OptBody(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	}, handle)
 }
 
-// with returns a handler that reads an argument from the request and passes it to handle. If read fails, it returns the error.
+// with returns a handler that calls the function handle with the result of the function read. If that function fails, the handler
+// returns its error.
 func with[T any](read func(echo.Context) (T, error), handle func(echo.Context, T) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, err := read(c)
@@ -132,7 +135,7 @@ const (
 	MaxWord   = 4096
 )
 
-// DryRun reads the member dryRun; false if it is absent. It rejects null and misspelled names, because the request would
+// DryRun reads the member "dryRun"; false if it is absent. It rejects null and misspelled names, because the request would
 // otherwise be stored although the client expects only a check.
 func DryRun(o httpx.Object) bool {
 	for _, name := range o.Names() {
@@ -158,7 +161,7 @@ func OptFlag(o httpx.Object, name string) bool {
 	return v != nil && *v
 }
 
-// Limit reads the tool argument limit, which is from 1 to most. It returns preset if the argument is absent. Tools reject other
+// Limit reads the tool argument "limit", which is from 1 to most. It returns preset if the argument is absent. Tools reject other
 // values, because their schemas state the bounds. Routes use the nearest valid value instead.
 func Limit(o httpx.Object, preset, most int) int {
 	if n := o.OptInt("limit", 1, int64(most)); n != nil {

@@ -21,7 +21,7 @@ var (
 		"handle must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 )
 
-// HandleParam returns the handle in the path. Error: not_found for a text that cannot be a handle.
+// HandleParam returns the operator handle in the path. Error: not_found for a text that cannot be a handle.
 func HandleParam(c echo.Context) (protocol.Handle, error) {
 	h, err := protocol.ParseHandle(c.Param("handle"))
 	if err != nil {
@@ -30,7 +30,7 @@ func HandleParam(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// HandleQuery returns the handle in the query parameter handle. Errors: missing_handle, invalid_handle.
+// HandleQuery returns the operator handle in the query parameter "handle". Errors: missing_handle, invalid_handle.
 func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	raw := c.QueryParam("handle")
 	if raw == "" {
@@ -43,13 +43,14 @@ func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// ByHandle returns a handler that passes the handle in the path to handle. Error: not_found for a text that cannot be a handle.
+// ByHandle returns a handler that calls its argument with the operator handle in the path. Error: not_found for a text that
+// cannot be an operator handle.
 func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(HandleParam, handle)
 }
 
-// ByHandleQuery returns a handler that passes the query parameter handle to handle. Errors: missing_handle, and not_found for a
-// text that cannot be a handle.
+// ByHandleQuery returns a handler that calls its argument with the operator handle in the query. Errors: missing_handle, and
+// not_found for a text that cannot be an operator handle.
 func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.Handle, error) {
 		h, err := HandleQuery(c)
@@ -84,7 +85,7 @@ func ParseUUID(raw string) (string, bool) {
 	return id.String(), err == nil
 }
 
-// ByMarket returns a handler that passes the market id in the path to handle. Error: not_found for an invalid id.
+// ByMarket returns a handler that calls its argument with the market id in the path. Error: not_found for an invalid id.
 func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.MarketID, error) {
 		id, err := protocol.ParseMarketID(c.Param("marketId"))
@@ -95,7 +96,7 @@ func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFu
 	}, handle)
 }
 
-// BySignal returns a handler that passes the call id in the path to handle. Error: not_found for an invalid id.
+// BySignal returns a handler that calls its argument with the call id in the path. Error: not_found for an invalid id.
 func BySignal(handle func(echo.Context, string) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (string, error) {
 		id, ok := ParseUUID(c.Param("id"))

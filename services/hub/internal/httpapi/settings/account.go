@@ -111,8 +111,8 @@ func (s *Server) Follow(c echo.Context, o httpx.Object) error {
 	return s.changeFollow(c, o, s.Follows.Follow)
 }
 
-// Unfollow handles DELETE /api/user/follow. The handle is in the body, or in the query parameter handle, because some proxies
-// drop the body of a DELETE. The body takes precedence.
+// Unfollow handles DELETE /api/user/follow. The operator handle is in the body, or in the query parameter "handle", because some
+// proxies drop the body of a DELETE. The body takes precedence.
 func (s *Server) Unfollow(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {

@@ -37,9 +37,9 @@ var errAutomated = apperr.New(
 	apperr.Forbidden, "forbidden", "only an administrator can set automated to false",
 ).With("field", "automated")
 
-// ChangeProfile handles POST /api/streamer/profile. It stores the same changes as the signed message profile.update. Missing
-// members do not change; null deletes an avatar or a payout address. A payout address requires a session with a recent sign-in.
-// Operators cannot set automated back to false.
+// ChangeProfile handles POST /api/streamer/profile. Missing members do not change. Null or an empty text deletes an avatar or a
+// payout address. A change of the payout address requires a session with a recent sign-in. Operators cannot set automated back to
+// false.
 func (s *Server) ChangeProfile(c echo.Context, o httpx.Object) error {
 	change := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	for name, to := range map[string]*operator.Change{"avatarUrl": &change.Avatar, "payoutAddress": &change.PayoutAddress} {
@@ -114,7 +114,7 @@ var errLanes = apperr.New(
 	apperr.Invalid, "invalid_lanes", "lanes must have at most 5 different lanes of the programme",
 ).With("field", "lanes")
 
-// readLanes reads the member lanes; nil if it is absent. Error: errLanes.
+// readLanes reads the member "lanes"; nil if it is absent. Error: errLanes.
 func readLanes(o httpx.Object) ([]string, error) {
 	if !o.Has("lanes") {
 		return nil, nil

@@ -43,7 +43,8 @@ type Server struct {
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
-// SignIn handles POST /api/auth/privy. It ignores the body. If the request also has an identity token, the names in it are used.
+// SignIn handles POST /api/auth/privy. It ignores the body. Names that the login lacks are taken from the identity token of the
+// request, if there is one.
 func (s *Server) SignIn(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
@@ -82,8 +83,8 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 
 var errAll = apperr.New(apperr.Invalid, "invalid_all", "all must be true or false, or left out").With("field", "all")
 
-// SignOut handles DELETE /api/auth/privy. It ends the session; all replicas apply this within ten seconds. With all=true, it ends
-// every session of the operator, and fails without a session. A request with a session must come from the origin of the hub.
+// SignOut handles DELETE /api/auth/privy. It ends the session. With all=true, it ends every session of the operator, and fails
+// without a session. A request with a session must come from the origin of the hub.
 func (s *Server) SignOut(c echo.Context) error {
 	r := c.Request()
 	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))

@@ -33,7 +33,7 @@ func (s *Server) ToolMarket(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.networkAnswer(ctx, id)
 }
 
-// NetworkMarket handles GET /api/network/market/{marketId}, a market with its outcome and the calls on this hub.
+// NetworkMarket handles GET /api/network/market/{marketId}, a market with its outcome and its counts of YES and NO calls.
 func (s *Server) NetworkMarket(c echo.Context, id protocol.MarketID) error {
 	shown, err := s.networkAnswer(c.Request().Context(), id)
 	if err != nil {

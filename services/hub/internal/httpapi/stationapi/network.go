@@ -134,8 +134,8 @@ func (s *Server) countFollowers(ctx context.Context, list []federation.Operator)
 	return err
 }
 
-// ViewTape handles POST /api/network/tapes/{id}/view, which counts a view of a tape (clip). A player sends it when it starts.
-// Each IP address counts once an hour per tape.
+// ViewTape handles POST /api/network/tapes/{id}/view, which counts a view of a tape (clip). A player sends it when it starts. For
+// each tape, the number of counted views of one IP address is limited.
 func (s *Server) ViewTape(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	t, err := s.Network.Find(ctx, id)

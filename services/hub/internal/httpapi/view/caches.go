@@ -136,8 +136,8 @@ func Marshal(a Answer, err error) ([]byte, error) {
 	return nil, &UncacheableError{Page: httpcache.Make(body), Source: a.Missing}
 }
 
-// Serve sends the cached response of a key. If there is none, it calls build and caches the result. It also sends a response that
-// must not be cached.
+// Serve sends the cached response of a key. If there is none, it calls the function build and caches the result. It also sends a
+// response that must not be cached.
 func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Build) error {
 	err := book.Serve(c.Response(), c.Request(), key, build)
 	var p *UncacheableError
@@ -153,8 +153,8 @@ func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Bu
 	return nil
 }
 
-// Serve sends the cached response of a key, or builds it. If the build fails, it sends the fallback copy, or the result of empty
-// if there is no copy. In these two cases, the response is marked as degraded and not cached.
+// Serve sends the cached response of a key, or builds it. If the build fails, it sends the fallback copy, or the result of the
+// function empty if there is no copy. In these two cases, the response is marked as degraded and not cached.
 func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, empty func() any) error {
 	w, r := c.Response(), c.Request()
 	err := Serve(c, b.Pages, key, build)

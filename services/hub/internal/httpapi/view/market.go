@@ -57,7 +57,7 @@ func Whole(v *float64) *int64 {
 	return new(int64(math.Round(*v)))
 }
 
-// HubOrigin is the value of origin for data of this hub, in lists with the data of several stations.
+// HubOrigin is the value of the member "origin" for data of this hub, in lists with the data of several stations.
 const HubOrigin = "hub"
 
 // ShowIdentity returns the JSON model of an identity claim.

@@ -78,7 +78,7 @@ func ShowEvents(list []*signalv1.Event) []Event {
 }
 
 // ReadDraft reads the members of a new call. It reads them in the order of the API description, so that the error names the first
-// invalid member. social is the value of the member source for the social network.
+// invalid member. social is the value of the member "source" for the social network.
 func ReadDraft(o httpx.Object, social string) *signalv1.Draft {
 	return &signalv1.Draft{
 		MarketId:         string(request.MarketID(o, "marketId")),
@@ -100,7 +100,7 @@ func ReadDraft(o httpx.Object, social string) *signalv1.Draft {
 	}
 }
 
-// AllowUnverified reads the member allowUnverified; false if it is absent. The member allows a call with maxSlippageBps on a
+// AllowUnverified reads the member "allowUnverified"; false if it is absent. The member allows a call with maxSlippageBps on a
 // market without a fresh quote.
 func AllowUnverified(o httpx.Object) bool { return request.OptFlag(o, "allowUnverified") }
 
