@@ -31,7 +31,7 @@ type Fault struct {
 	body string // content of the file after its header
 }
 
-// Load reads all fault files of a directory. It returns the faults sorted by name.
+// Load reads all fault files of a directory. It returns the faults sorted by file name.
 func Load(dir string) ([]Fault, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -108,8 +108,8 @@ func (f Fault) Environ() []string {
 	return nil
 }
 
-// Apply writes patched copies of the files below root into dir and returns the path of an overlay file for go build -overlay. It
-// returns an error if the patch does not apply to the files.
+// Apply writes copies of f.Files into dir and applies the patch to them. root is the root of the repository. Apply returns the
+// path of an overlay file for go build -overlay, or an error if the patch does not apply to the files.
 func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	replace := map[string]string{}
 	for _, path := range f.Files {

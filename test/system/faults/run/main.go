@@ -1,5 +1,5 @@
-// Command run tests each fault of test/system/faults: it builds the fault and requires that the test of its guarantee
-// fails.
+// Command run checks that tests detect the faults of test/system/faults. It builds each selected fault and requires that the test
+// of its guarantee fails.
 //
 //	go run ./test/system/faults/run [-p 2] [name ... | i/n]
 package main
@@ -48,7 +48,8 @@ type runner struct {
 	tests map[string]func() (string, error) // by package: builds its test binary without a fault once and returns the path
 }
 
-// run tests the faults that the command line selects. It returns the number of faults that their tests did not detect.
+// run builds the faults that the command line selects, and runs their tests. It returns the number of faults that their tests did
+// not detect.
 func run(ctx context.Context) (missed int, err error) {
 	parallel := flag.Int("p", 2, "number of faults tested at the same time")
 	flag.Parse()
