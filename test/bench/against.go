@@ -17,8 +17,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of the comparison of two source trees. An operator files at most one call on a market, and a key files at most 60 calls
-// per minute. There must be enough pairs of operator and market for all measured calls.
+// Sizes of the comparison of two source trees. There must be enough pairs of operator and market for all measured calls, because
+// an operator files at most one call on a market.
 const (
 	againstPeople  = 3_000
 	againstMarkets = 100 // native markets, and the same number of venue markets

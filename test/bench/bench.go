@@ -11,8 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// bench is one run of the command. It implements testing.TB for package stack: a failure in that package ends the run,
-// as any other error does.
+// bench is one run of the command. It implements testing.TB for package stack: a fatal failure in that package ends the run.
 type bench struct {
 	testing.TB // nil; bench defines the methods that package stack calls
 	options
@@ -78,7 +77,7 @@ func (b *bench) Context() context.Context { return b.ctx }
 // Helper does nothing. testing.TB requires the method.
 func (b *bench) Helper() {}
 
-// Failed always returns false. A failure ends the run with a panic, so only cleanup functions run after it.
+// Failed always returns false, also after a failure.
 func (b *bench) Failed() bool { return false }
 
 // Logf prints a line to standard output.
@@ -95,7 +94,7 @@ func (b *bench) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(fo
 // Fatal ends the run with an error.
 func (b *bench) Fatal(args ...any) { panic(failure{errors.New(fmt.Sprint(args...))}) }
 
-// databaseSettings are the Postgres settings of every system, for the product and for the limits. Commits are durable.
+// databaseSettings are the Postgres settings of every system that the command starts.
 var databaseSettings = []string{
 	"shared_buffers=2GB", "work_mem=64MB", "maintenance_work_mem=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min",
 	"random_page_cost=1.1", "jit=off", "max_parallel_workers_per_gather=0",

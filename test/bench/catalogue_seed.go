@@ -43,7 +43,7 @@ func newBook() *book {
 	return k
 }
 
-// often returns a random word. Frequent words are more probable.
+// often returns a random word. Words at the beginning of the list are more probable.
 func (k *book) often() string { return k.words[k.pick.Uint64()] }
 func (k *book) any() string   { return k.words[k.r.IntN(vocabulary)] }
 

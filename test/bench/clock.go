@@ -143,8 +143,9 @@ func (c *clockServer) idle() float64 {
 	return float64(procTime(c.pid)-before) / float64(time.Since(began))
 }
 
-// load sends requests for the paths that path returns, from a number of clients. It returns the CPU time of one response in
-// microseconds, without the CPU time of an idle service, and the latencies. idle is the result of the method idle.
+// load sends requests from a number of clients. The function path returns the path of each request. load returns the CPU time of
+// one response in microseconds, without the CPU time of an idle service, and the latencies. idle is the result of the method
+// idle.
 func (c *clockServer) load(clients int, idle float64, path func() string) (float64, []time.Duration) {
 	before := procTime(c.pid)
 	done := c.b.load(c.url, clients, c.b.length, func(*client) error {

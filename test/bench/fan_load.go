@@ -37,8 +37,8 @@ const (
 	fanRate   = 3   // single messages per second
 )
 
-// fan is the load generator of the section fanout. It opens the connections of the listeners and publishes messages, all on one
-// core. Every message contains the time at which it was published.
+// fan is the load generator of the section fanout. It opens the connections of the listeners and publishes messages. Every
+// message contains the time at which it was published.
 type fan struct {
 	url, publish, hello string // URL of the socket, URL to post messages to, first text that each listener sends
 	conns, pid          int
@@ -173,8 +173,8 @@ func (f *fan) deliver(text []byte) {
 	}
 }
 
-// until calls done repeatedly, with f.mu locked, until it returns true, until publishing fails, or until the duration most has
-// passed. It returns the last result of done.
+// until calls done repeatedly, with f.mu locked. It stops when done returns true, when publishing fails, or after the duration
+// most. It returns the last result of done.
 func (f *fan) until(most time.Duration, done func() bool) bool {
 	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
 		f.mu.Lock()
@@ -261,7 +261,7 @@ func (f *fan) burst() (sent int) {
 }
 
 // settle waits up to 20 s until the server has released the memory of the listeners, that is until its memory is at most 10%
-// above base. It returns the lowest memory in bytes and the time until it was reached.
+// above base. It returns the lowest memory in bytes and the duration of the wait.
 func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	began := time.Now()
 	for least = resident(f.pid); least > base+base/10 && time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {

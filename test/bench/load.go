@@ -14,7 +14,7 @@ import (
 )
 
 // client sends requests over one connection. It writes and parses HTTP itself, because package net/http would use more CPU time
-// than the services, on the same cores.
+// of the cores on which the services run.
 type client struct {
 	net.Conn
 	in   *bufio.Reader

@@ -51,6 +51,7 @@ func newReport(o options) report {
 
 // ratio adds a comparison of the product with a limit to the report and prints it. With a target of 0, the comparison has no
 // verdict. The target applies to the best rounds, because other work on the machine slows down both sides by different amounts.
+// If the best limit is 0, ratio adds a note instead.
 func (r *report) ratio(job, unit string, way better, target float64, ours, limit []float64) {
 	best, sign := slices.Min[[]float64], "<="
 	if way == higher {
@@ -79,8 +80,8 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 }
 
 // against adds a comparison of this source tree with an older one to the report and prints it. The result is OK if the median of
-// this tree is not worse by more than the tolerance. The tolerance is the parameter, a share of the old median, or the larger
-// interquartile range of the two trees, if that is greater.
+// this tree is not worse by more than the allowed difference. This is tolerance times the old median, or the larger interquartile
+// range of the two trees if that is greater.
 func (r *report) against(job, unit string, way better, tolerance float64, now, old []float64) {
 	res := result{
 		Job: job, Unit: unit, Ours: quartile(now, 2), Limit: quartile(old, 2), Rounds: now, Limits: old,
@@ -154,7 +155,7 @@ func figures(list []float64) string {
 	return strings.Join(out, "  ")
 }
 
-// each returns the results of the function of for all elements of a list, in the same order.
+// each calls a function for every element of a list and returns the results in the same order.
 func each[T any](list []T, of func(T) float64) []float64 {
 	out := make([]float64, len(list))
 	for i, v := range list {

@@ -117,7 +117,7 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 	return quartile(each(ours, ms), 2)
 }
 
-// timed runs do, which resolves n calls, after a checkpoint. It returns the time and the WAL bytes per call.
+// timed runs do, which resolves n calls, after a checkpoint. It returns the total time, and the WAL bytes per call.
 func (b *bench) timed(n int, do func()) resolution {
 	b.main.settle()
 	b.awaitIdle()

@@ -63,8 +63,8 @@ const (
 	people = "'{independent,house}'"
 )
 
-// scaleReads lists the pages whose cost must not grow with the number of calls. The arguments of a statement are in the order of
-// the parameters in the code that sqlc generated.
+// scaleReads lists the pages whose costs in the two ledgers are compared. The arguments of a statement are in the order of the
+// parameters in the code that sqlc generated.
 var scaleReads = []reading{
 	{"feed, first page", []statement{{"ListRecentSignals", fixed("50")}}, true},
 	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},
@@ -107,8 +107,9 @@ var scaleReads = []reading{
 
 const planSamples = 15
 
-// plans executes the statements of a page with the arguments of each sample on the connection on. It returns the median numbers
-// of buffer pages and milliseconds. It ignores the first two samples, which fill the caches of the connection.
+// plans executes the statements of a page with the arguments of each sample. on is the database connection. The result contains
+// the median numbers of buffer pages and milliseconds. It excludes the first two samples, which fill the caches of the
+// connection.
 func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	var pages, ms []float64
 	for k := range planSamples + 2 {
@@ -124,8 +125,8 @@ func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	return plan{quartile(pages, 2), quartile(ms, 2)}
 }
 
-// explain executes a statement of the api with EXPLAIN on the connection on, with the arguments of sample k. The statement is
-// prepared, as in the api.
+// explain executes a statement of the api with EXPLAIN and the arguments of sample k. on is the database connection. The
+// statement is prepared, as in the api.
 func (l *ledger) explain(on *pgx.Conn, s statement, k int) plan {
 	l.prepare(on, s.name)
 	return l.explained(on, execute(s.name, s.args(l, k)...))

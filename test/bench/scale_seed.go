@@ -88,8 +88,7 @@ func (l *ledger) fill() {
 	l.exec("CHECKPOINT")
 }
 
-// measureEdges computes the edges of all operators, in total and by lane, and stores them. The api does the same for some hundred
-// operators at a time.
+// measureEdges computes the edges of all operators, in total and by lane, and stores them.
 func (l *ledger) measureEdges() {
 	rows := must(l.DB(l.b).Query(l.b.ctx, `SELECT user_id::text, lane, price_bps, confidence, calls, wins
 		FROM api.operator_tallies ORDER BY user_id, lane`))

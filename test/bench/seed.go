@@ -27,8 +27,7 @@ var seedSQL string
 //go:embed anchor.sql
 var anchorSQL string
 
-// system is a running system and the operator keys in its database. The database is filled with SQL, because filling it through
-// the public API would take hours.
+// system is a running system and the operator keys in its database.
 type system struct {
 	*stack.Stack
 	b      *bench

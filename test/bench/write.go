@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// filer files calls with the keys tokens. market returns the ID of market i. Each call uses a different pair of operator and
-// market.
+// filer files calls with the operator keys in tokens. market returns the ID of market i. Each call uses a different pair of
+// operator and market.
 type filer struct {
 	tokens  []string
 	market  func(i int64) string
@@ -79,8 +79,8 @@ func (b *bench) write() {
 	}
 }
 
-// dateQuotes sets the time of the quotes to now every 5 s, until the end of the current scope. Because 5 s is a third of
-// QUOTE_MAX_AGE, no filed call waits for a venue.
+// dateQuotes sets the time of the quotes to now every 5 s, until the end of the current scope, so that no filed call waits for a
+// new quote of a venue.
 func (s *system) dateQuotes() {
 	const date = "SELECT bench.date_quotes('kalshi-BENCH-', $1)"
 	s.exec(date, writeMarkets) // before the first call

@@ -4,6 +4,6 @@
 //
 //	go test ./test/clients -run TestClients/oauth4webapi
 //
-// The first run requires npm, which downloads the clients; on Linux it downloads Node as well. Each client is one .mjs file in
+// The first run requires npm, which downloads the clients. On Linux, npm also downloads Node. Each client is one .mjs file in
 // this directory. It prints a line that begins with "ok" for each passed check, and ends with an error if a check has failed.
 package clients

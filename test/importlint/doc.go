@@ -1,7 +1,7 @@
-// Command importlint checks the layout of the code. It checks which layer and package of this repository may import which other
-// one, which packages may use JSON tags and the time of day, and how long a file may be. depguard checks imports from outside
-// the repository with the rules of .golangci.yml. Its rules are lists of files and imports, and cannot compare the layers of
-// two packages.
+// Command importlint checks the layout of the code: the imports between layers and packages of this repository, the use of JSON
+// tags and of the time of day, the length of files, package names and comments, and to-do notes. depguard checks imports from
+// outside the repository with the rules of .golangci.yml. The rules of depguard are lists of files and imports, and cannot
+// compare the layers of two packages.
 //
 //	go run ./test/importlint            the working directory
 //	go run ./test/importlint -root DIR  another one

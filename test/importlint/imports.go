@@ -70,9 +70,9 @@ func badPkg(f file, at, to place) string {
 	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
 }
 
-// badService checks an import of the package to by the package at, which belongs to a service. Imports may go in only one
-// direction: main → app → adapters → subjects → pkg/protocol, pkg/apperr. badService returns the message of the violation, or ""
-// if there is none.
+// badService checks an import between two packages. at is the place of the importing package, which belongs to a service, and to
+// is the place of the imported one. Imports may go in only one direction: main → app → adapters → subjects → pkg/protocol,
+// pkg/apperr. badService returns the message of the violation, or "" if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)

@@ -5,7 +5,7 @@ import "strings"
 // prefix is the beginning of the import paths of this repository.
 const prefix = "github.com/signalcast/signalcast/"
 
-// layer is the layer of a package inside a service. A package may import only layers with a higher number.
+// layer is the layer of a package inside a service. In general, a package imports only packages of layers with a higher number.
 type layer int
 
 const (

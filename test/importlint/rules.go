@@ -19,7 +19,7 @@ var adapters = map[string][]string{
 // everywhere lists the packages of pkg/ that all packages of a service except its subjects may import.
 var everywhere = []string{"protocol", "apperr", "telemetry", "skill", "ledgerclient", "batch", "cache", "dbtime"}
 
-// subjectPkg lists the packages of pkg/ that every subject may import. None of them does network or file I/O.
+// subjectPkg lists the packages of pkg/ that every subject may import. A package in this list must not do network or file I/O.
 var subjectPkg = []string{"protocol", "apperr", "skill", "batch", "cache", "dbtime"}
 
 // subjectMay lists the packages of pkg/ that single subjects may import in addition to subjectPkg.
@@ -71,7 +71,7 @@ const hubEdge = "services/hub/internal/httpapi"
 // sharedByAudiences lists the packages below hubEdge that the packages of all audiences may import.
 var sharedByAudiences = []string{"request", "view"}
 
-// hubModule is the module of the service hub. Only its subjects may import the client of the ledger.
+// hubModule is the module of the service hub. Of all subjects, only those of the hub may import the client of the ledger.
 const hubModule = "services/hub"
 
 // testOnly lists packages of a service that only tests import. They may import packages of every layer.
@@ -108,7 +108,7 @@ var seesTime = map[string]bool{
 	"ratelimit": true, "pg": true, "localdb": true, "testkit": true, "ledgerclient": true,
 }
 
-// vague lists forbidden package names, because they do not say what a package does.
+// vague lists package names that are forbidden because they do not say what a package does.
 var vague = map[string]bool{"common": true, "util": true, "utils": true, "helpers": true, "types": true, "models": true}
 
 const (

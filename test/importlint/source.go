@@ -101,7 +101,8 @@ func mayReadTime(at place) bool {
 	return at.layer == outside && at.module != "proto" && at.module != "sdk"
 }
 
-// importName returns the name by which a file refers to an imported package, or "" if the file does not import it.
+// importName returns the name by which a file refers to an imported package, or "" if the file does not import it. Without an
+// alias, the name is importPath, which must therefore have one element.
 func importName(f file, importPath string) string {
 	for _, s := range f.syntax.Imports {
 		if p, err := strconv.Unquote(s.Path.Value); err != nil || p != importPath {

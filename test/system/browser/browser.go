@@ -123,12 +123,11 @@ func Open(t testing.TB, size Size) *Tab {
 	return b
 }
 
-// abandonedSocket is a console message that is not recorded as a problem. It appears when a page closes a websocket whose
-// handshake takes more than two seconds, for example on a loaded machine. The page then reconnects, and shows an error if it
-// cannot.
+// abandonedSocket is part of a console message that record ignores. The message appears when a page closes a websocket before its
+// handshake ends, for example on a loaded machine.
 const abandonedSocket = "WebSocket is closed before the connection is established"
 
-// record stores an event of the browser as a problem or as a request of the tab. It ignores events of other types.
+// record stores an event of the browser as a problem or as a request of the tab, or ignores it.
 func (b *Tab) record(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// proxy is an HTTP proxy that sends each request of the browser from a different IP address, so that rate limits per address do
-// not affect it. addr is the address on which the proxy listens.
+// proxy is an HTTP proxy that sends the requests of the browser from many IP addresses, to avoid the rate limits per address.
+// addr is the address on which the proxy listens.
 type proxy struct {
 	addr   string
 	close  func()

@@ -32,7 +32,7 @@ func (b *Tab) Forget(texts ...string) {
 	})
 }
 
-// ForgetOutage deletes the problems that the browser records while a server is unavailable.
+// ForgetOutage deletes the recorded problems about failed websocket connections and about resources that failed to load.
 func (b *Tab) ForgetOutage() { b.Forget("WebSocket connection to", "Failed to load resource") }
 
 // RequireNoProblems reports a test error for each recorded problem and deletes the problems. For a resource with status 503, it
@@ -58,8 +58,7 @@ func CanaryCalls(problems []string) int {
 	return n
 }
 
-// Requests returns the URLs that the pages of the tab have requested. It omits URLs with a host in except, and data URLs, which
-// cause no request.
+// Requests returns the URLs that the pages of the tab have requested, without data URLs and URLs with a host in except.
 func (b *Tab) Requests(except ...string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,9 +85,8 @@ func (b *Tab) RequireFits() {
 	}
 }
 
-// RequireAccessible reports a test error for each text with too little contrast in a light or dark color scheme, for each
-// picture, section or link without an accessible name, and for skipped heading levels. It includes RequireFits and
-// RequireNoProblems.
+// RequireAccessible reports a test error for each text with too little contrast in a light or dark color scheme, and for each
+// accessibility error that the script withoutName finds. It also calls RequireFits and RequireNoProblems.
 func (b *Tab) RequireAccessible() {
 	b.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
@@ -154,8 +152,8 @@ const lowContrast = `(() => {
 	return bad;
 })()`
 
-// withoutName is a script that returns descriptions of accessibility errors: pictures, sections and links without an accessible
-// name, empty headings, headings that skip a level, and a number of h1 elements other than one.
+// withoutName is a script that returns descriptions of accessibility errors: pictures, sections, links and buttons without an
+// accessible name, empty headings, headings that skip a level, and a number of h1 elements other than one.
 const withoutName = `(() => {
 	const bad = [], all = s => document.querySelectorAll(s), label = e => (e.getAttribute('aria-label') || '').trim();
 	for (const e of all('svg')) {

@@ -103,8 +103,8 @@ func (b *Tab) URL() string {
 	return Eval[string](b, `location.href`)
 }
 
-// Press clicks a link or button that opens another page, and waits until that page contains an element that the CSS selector
-// appears matches.
+// Press clicks a link or button that opens another page, and waits until that page displays an element. appears is the CSS
+// selector of this element.
 func (b *Tab) Press(selector, appears string) {
 	b.t.Helper()
 	Eval[bool](b, `window.previous = true`) // marks the current page, which may contain the element too
@@ -139,8 +139,8 @@ func (b *Tab) awaitVisible(selector string) {
 // navigationStatus is a script that returns the HTTP status of the current page.
 const navigationStatus = `performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0`
 
-// Click clicks an element that does not open another page. It waits until the element is visible before the click, and until
-// elements that match the selectors appear are visible after the click.
+// Click clicks an element that does not open another page. Before the click, it waits until the element is visible. After the
+// click, it waits for a visible element for each CSS selector in appear.
 func (b *Tab) Click(selector string, appear ...string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
@@ -157,7 +157,8 @@ func (b *Tab) Type(selector, text string) {
 	b.do("type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Fill sets the values of the fields of the form that the CSS selector form matches. fields contains the values by field name.
+// Fill types values into the fields of a form. form is the CSS selector of the form, and fields contains the values by field
+// name.
 func (b *Tab) Fill(form string, fields map[string]string) {
 	b.t.Helper()
 	for name, text := range fields {
@@ -167,8 +168,8 @@ func (b *Tab) Fill(form string, fields map[string]string) {
 	}
 }
 
-// SignIn signs in on the pages of the development identity provider. It waits until the page after the sign-in contains an
-// element that the CSS selector appears matches.
+// SignIn signs in on the pages of the development identity provider. It waits until the page after the sign-in displays an
+// element. appears is the CSS selector of this element.
 func (b *Tab) SignIn(handle, appears string) {
 	b.t.Helper()
 	b.Type("#user", handle)
@@ -218,7 +219,7 @@ func (b *Tab) Value(selector string) string {
 	return Eval[string](b, all(selector)+`[0].value`)
 }
 
-// Visible returns the text content of the element with an id, or an empty string if the element is not displayed.
+// Visible returns the text content of the element with this id, or an empty string if the element is not displayed.
 func (b *Tab) Visible(id string) string {
 	b.t.Helper()
 	return Eval[string](b, all("#"+id)+`.filter(e => e.getClientRects().length).map(e => e.textContent).join("")`)
@@ -235,7 +236,7 @@ func (b *Tab) Shows(selector string, texts ...string) {
 	}
 }
 
-// Await waits up to Within until the text of an element contains all texts. Otherwise it fails the test.
+// Await waits until the text of an element contains all texts. It fails the test after Within.
 func (b *Tab) Await(selector string, texts ...string) {
 	b.t.Helper()
 	b.AwaitWithin(Within, selector, texts...)

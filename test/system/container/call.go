@@ -29,8 +29,8 @@ func (e *Engine) call(ctx context.Context, method, path string, body, into any) 
 	return nil
 }
 
-// open sends a request with a JSON body, or without a body if body is nil, to the engine. It returns an error for a status from
-// 400. The caller must close the body of the response.
+// open sends a request with a JSON body, or without a body if body is nil, to the engine. It returns an error if the status is
+// 400 or greater. The caller must close the body of the response.
 func (e *Engine) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -65,7 +65,7 @@ type Log struct {
 // Container is a container of an Engine.
 type Container struct {
 	ID       string   `json:"Id"`
-	Warnings []string // settings that the engine ignores, as it reports them
+	Warnings []string // warnings of the engine, for example about settings that it ignores
 	engine   *Engine
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// programs lists the programs that the engine requires. Debian's package docker.io contains them.
+// programs lists the programs that the engine requires.
 var programs = []string{"dockerd", "docker", "containerd", "runc"}
 
 // Unavailable returns the reason why this machine cannot run an engine, or an empty string if it can.

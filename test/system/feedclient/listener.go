@@ -47,14 +47,15 @@ func (l *Listener) Close() { l.client.Close() }
 // Snapshot returns the data of the first snapshot of a channel.
 func (l *Listener) Snapshot(channel string) string { return l.snapshots[channel] }
 
-// Event waits for the next event of the type kind on a channel and returns it. It fails the test after listenWithin.
+// Event waits for the next event on a channel and returns it. kind is the type of the event. It fails the test after
+// listenWithin.
 func (l *Listener) Event(channel, kind string) *feed.Event {
 	l.t.Helper()
 	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
 }
 
-// EventThat waits for an event of the type kind on a channel for which fits returns true, and returns this event. It fails the
-// test after listenWithin.
+// EventThat waits for an event on a channel for which fits returns true, and returns this event. kind is the type of the event.
+// It fails the test after listenWithin.
 func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
 	l.t.Helper()
 	l.Until(kind+" on "+channel, func(m feed.Message) bool {

@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) *Reader {
 }
 
 // session runs one session of the reader. It ends when ctx ends, when Kill is called, or, for a kind that does not reconnect,
-// when the connection ends. session returns at least minSession after its start.
+// when the connection ends. session returns at least minSession after its start, unless ctx ends.
 func (r *Reader) session(ctx context.Context) {
 	next := time.Now().Add(minSession)
 	session, end := context.WithCancel(ctx)

@@ -171,8 +171,8 @@ func (o *Operation) sharedSeconds() (seconds []int) {
 	return seconds
 }
 
-// mayBePrivate reports whether the response to a request may depend on its session. Pages show the signed-in user, and some other
-// operations return a member about that user.
+// mayBePrivate reports whether the response to a request may depend on the session cookie of the request. Pages show the
+// signed-in user, and some other operations return a member about that user.
 func (o *Operation) mayBePrivate(r *http.Request) bool {
 	_, err := r.Cookie("db_uid")
 	return err == nil && (o.Tag() == "pages" || o.Takes("sessionId"))
@@ -267,8 +267,8 @@ func commonMistakes(a answer) (wrong []string) {
 	return wrong
 }
 
-// secretMistakes returns a mistake if the response contains an operator key or a user ID of the identity provider in a place
-// where neither is allowed. op is nil if the operation is not documented.
+// secretMistakes returns a mistake for an operator key, and one for a user ID of the identity provider, in a response that must
+// not contain it. op is nil if the operation is not documented.
 func secretMistakes(op *Operation, a answer) (wrong []string) {
 	at := ""
 	if op != nil {

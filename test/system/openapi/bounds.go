@@ -11,16 +11,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// BoundaryCase is a request body in which one member is at a bound of its schema or just beyond it.
+// BoundaryCase is a variant of a valid request body that tests one rule of its schema.
 type BoundaryCase struct {
 	What  string
-	Field string // name of the member
+	Field string // name of the member; empty if all members are missing
 	Body  map[string]any
 	Valid bool // whether the body is valid by the schema
 }
 
-// BoundaryCases returns variants of the valid body good, which the schema s describes. Each variant lacks a required member, has
-// an unknown member, or has one member of another type, at a bound, or just beyond it.
+// BoundaryCases returns variants of the valid body good, which the schema s describes. A variant lacks required members, has an
+// unknown member, or has another value for one member.
 func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	var out []BoundaryCase
 	add := func(field, what string, valid bool, change func(map[string]any)) {
@@ -46,7 +46,7 @@ func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	return out
 }
 
-// step is a value that is at a bound of a schema, just beyond it, or of a wrong type.
+// step is a value that tests one rule of a schema. valid is true if the schema allows the value.
 type step struct {
 	what  string
 	value any
@@ -69,8 +69,8 @@ func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// steps returns the values of another type, at the bounds of a schema, and just beyond them. good is a valid value, or nil if
-// none is known.
+// steps returns values that test the rules of a schema: values of another type, at and beyond its bounds, and in a wrong format.
+// good is a valid value, or nil if none is known.
 func steps(s *openapi3.Schema, good any) []step {
 	var out []step
 	for what, v := range map[string]any{"integer": 7, "boolean": true, "array": []any{}, "object": map[string]any{}, "string": "7"} {
@@ -125,8 +125,8 @@ func numbers(s *openapi3.Schema) (out []step) {
 }
 
 // texts returns strings with the minimum and the maximum length in characters, strings one character beyond these lengths, and
-// strings that violate the pattern or the format. If the schema allows all characters, it also uses characters of four bytes.
-// good is a valid value or nil.
+// strings that violate the pattern or the format. It also uses four-byte characters if the schema has no pattern and no format,
+// and good has only the letters a to z. good is a valid value or nil.
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)

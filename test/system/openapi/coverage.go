@@ -20,9 +20,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Main runs the tests of a package with stack.Main. It checks every response that a test client receives from a service. If all
-// tests of the package ran, each operation for which claims returns true must have given a successful response and an error. If
-// claims is nil, no operation is required.
+// Main runs the tests of a package with stack.Main. It checks every response that a test client receives from a service. If
+// complete returns true, Main requires a successful response and an error from each operation for which claims returns true, as
+// far as the document describes them. If claims is nil, no operation is required.
 func Main(m *testing.M, claims func(*Operation) bool) {
 	stack.Observe(observe)
 	stack.Main(m, func() error { return seen.report(claims, complete()) })
@@ -52,7 +52,7 @@ type coverage struct {
 	heads         int // number of responses checked by status and content type only
 	good, refused map[*Operation]bool
 	wrong         []string
-	before        map[[sha256.Size]byte]bool // hashes of the responses already checked, because the validation is slow
+	before        map[[sha256.Size]byte]bool // hashes of checked responses; equal responses are not checked again
 }
 
 var seen = &coverage{good: map[*Operation]bool{}, refused: map[*Operation]bool{}, before: map[[sha256.Size]byte]bool{}}
@@ -115,8 +115,8 @@ func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	seen.add(op, status, false)
 }
 
-// first reports whether no equal response has been checked before, and records the response. It ignores the headers Date and
-// X-Request-Id.
+// first records a response. It returns false if an equal response was recorded before. The comparison ignores the headers Date
+// and X-Request-Id.
 func (c *coverage) first(a answer) bool {
 	h := a.header.Clone()
 	h.Del("Date")
@@ -153,7 +153,7 @@ func (c *coverage) violated(format string, args ...any) {
 }
 
 // momentary is the name of an operation that responds with success only while the price of a market moves. report does not
-// require this response; a unit test of the hub checks it.
+// require this response.
 const momentary = "GET hub/s/{eventKey}"
 
 // report prints the number of checked responses. It returns an error if a response had a mistake. If complete is true, it also

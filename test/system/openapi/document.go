@@ -21,8 +21,8 @@ import (
 // Hosts lists the services to which the OpenAPI document assigns operations.
 var Hosts = []string{"hub", "api", "clock"}
 
-// Document is the OpenAPI document of the repository. Its object schemas are closed: a response must not contain a member that
-// the document does not list, although clients ignore such members.
+// Document is the OpenAPI document of the repository. Load closes its object schemas, so that Check rejects a response with a
+// member that the document does not list.
 type Document struct {
 	Operations []*Operation // operations of all hosts, sorted by path, host and method
 
@@ -38,8 +38,8 @@ type Operation struct {
 	op   *openapi3.Operation
 }
 
-// plainText registers a body decoder for further text formats and for images, so that the OpenAPI library can validate such
-// bodies.
+// plainText registers the body decoder of text/plain for more media types, so that the OpenAPI library can validate bodies of
+// these types.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
@@ -136,8 +136,8 @@ func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(ht
 // Open reports whether the document allows requests from pages of any origin.
 func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
 
-// Has reports whether a host has an operation for a method and a URL. A path parameter matches a segment that contains no percent
-// sign and no dot.
+// Has reports whether a host has an operation for a method and a URL. A path parameter matches a non-empty segment without a
+// percent sign and without a dot.
 func (d *Document) Has(host, method, address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// IDs and hashes with which no object exists.
+// Well-formed identifiers of objects that do not exist.
 const (
 	NoID     = "00000000-0000-7000-8000-000000000000"
 	NoKey    = "0000000000000000000000000000000000000000000000000000000000000000"
@@ -31,16 +31,16 @@ func (o *Operation) Health() bool { return o.Path == "/healthz" || o.Path == "/r
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// absent contains a well-formed value for each path parameter that is no UUID. No object exists with these values, except the
-// file app.css.
+// absent contains a well-formed value for each path parameter that is not a UUID. A path with these values usually names no
+// object.
 var absent = map[string]string{
 	"marketId": NoMarket, "market": NoMarket, "handle": "absent_operator", "publicKey": NoKey, "type": "signal.create",
 	"kind": "operator",
 	"file": "app.css", "code": "2222222", "eventKey": "x", "rest": "x", "stationId": "partner",
 }
 
-// Fill returns the path with the given values for its parameters. For a parameter without a value, it uses a well-formed value
-// with which no object exists.
+// Fill returns the path with the given values for its parameters. For a parameter without a value, it uses the value in absent,
+// or NoID.
 func (o *Operation) Fill(values map[string]string) string {
 	return pathParameter.ReplaceAllStringFunc(o.Path, func(parameter string) string {
 		name := parameter[1 : len(parameter)-1]

@@ -18,11 +18,11 @@ type Validity int
 // Values of Validity.
 const (
 	Valid   Validity = iota // valid by the schema
-	Invalid                 // invalid in one place
-	Hostile                 // valid, but one string is one of HostileTexts
+	Invalid                 // changed in one place, usually to an invalid value
+	Hostile                 // one of HostileTexts is inserted in one place
 )
 
-// HostileTexts are strings that often cause errors in programs that handle them incorrectly.
+// HostileTexts are strings that programs often handle incorrectly, for example injected SQL, markup and paths.
 var HostileTexts = []string{
 	"' OR 1=1 --", "<script>canary(1)</script>", "\x00", "\r\nX-Injected: 1", "../../../etc/passwd", "%00%0d%0a", "\u202eevil",
 	"\U0001F4A9\u200d\U0001F4A9",
@@ -30,8 +30,8 @@ var HostileTexts = []string{
 	strings.Repeat("A", 9000), "\ufeff", "é\u0301\u0301",
 }
 
-// Generate returns a random value for a schema. With Invalid or Hostile, it replaces one part of the value. The same state of r
-// produces the same value.
+// Generate returns a random value for a schema. With Invalid or Hostile, it then changes the value in one place. The same state
+// of r produces the same value.
 func Generate(s *openapi3.Schema, r *rand.Rand, validity Validity) any {
 	v := valueOf(s, r, 0)
 	if validity == Valid {
@@ -171,7 +171,8 @@ func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	return v
 }
 
-// invalid returns an invalid or hostile variant of v, as validity requires. It may change v if v is an object.
+// invalid returns a variant of v. With Hostile, it inserts one of HostileTexts; otherwise, the variant is usually invalid. It may
+// change v if v is an object.
 func invalid(v any, r *rand.Rand, validity Validity) any {
 	if validity == Hostile {
 		if m, ok := v.(map[string]any); ok {

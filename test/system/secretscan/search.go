@@ -77,8 +77,8 @@ var multiline = []secretForm{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-
 // named matches long values that follow a name such as "secret" or "token" and an assignment.
 var named = regexp.MustCompile(`(?i)(?:secret|token|passw(?:or)?d|passwd|api_?key|private|credential|seed|pepper)[a-z0-9_]{0,20}["']?\s{0,3}(?::=|=|:|,)\s{0,3}["'` + "`]?" + `([A-Za-z0-9+/_=-]{20,})`)
 
-// Text searches a text file with the path where. It skips a line that it has already searched in another version of the same
-// file.
+// Text searches a text. where is the path of its file, or a description of the text. It skips a line that it has already searched
+// in a text with the same path.
 func (s *Search) Text(where string, raw []byte) {
 	if s.thirdParty(where, raw) {
 		s.Program(where, raw)
@@ -156,8 +156,8 @@ func (s *Search) form(where string, raw []byte, f secretForm) {
 	}
 }
 
-// hit records a finding in the file where, unless the variable known lists the value for this file. what describes the kind of
-// secret.
+// hit records a finding, unless the variable known lists the value for this file. where is the path of the file, and what
+// describes the kind of secret.
 func (s *Search) hit(where, what string, value []byte) {
 	raw := sha256.Sum256(value)
 	sum := hex.EncodeToString(raw[:8])

@@ -89,8 +89,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lock takes an exclusive lock on the file name, which it creates. It waits while another process holds the lock. unlock releases
-// the lock.
+// lock takes an exclusive lock on the file with this name and creates the file if necessary. It waits while another process holds
+// the lock. unlock releases the lock.
 func lock(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func lock(name string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil // closing the file releases the lock
 }
 
-// linkOrCopy creates a hard link to a file, or a copy if the directories are on different file systems.
+// linkOrCopy creates a hard link to a file, or a copy if a hard link is not possible.
 func linkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
@@ -117,7 +117,7 @@ func linkOrCopy(from, to string) error {
 	return os.WriteFile(to, program, 0o755)
 }
 
-// Bin returns the directory of the built programs. It builds them on the first call.
+// Bin returns the directory of the built programs. The first call builds them, unless the environment variable SYSTEM_BIN is set.
 func Bin(t testing.TB) string {
 	t.Helper()
 	dir, err := built()
@@ -127,8 +127,8 @@ func Bin(t testing.TB) string {
 	return dir
 }
 
-// tempRoot returns the directory for all files that this test binary writes. The function Main deletes it. Other users may enter
-// the directory, because the database may run as another user.
+// tempRoot returns the temporary directory of this test binary. The function Main deletes it. Other users may enter the
+// directory, because the database may run as another user.
 var tempRoot = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "signalcast-system-")
 	if err != nil {

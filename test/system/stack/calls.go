@@ -34,9 +34,9 @@ SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes), count(*
 ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
     crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no`
 
-// InsertCalls stores calls on a market directly in the database and updates the counters of the market. Tests use it for more
-// calls than they can file over HTTP. It sets the ID of each call that has none. Leaderboards do not include the calls until
-// RefreshBoards.
+// InsertCalls stores calls on a market directly in the database and updates the counters of the market and of the operators.
+// Tests use it for more calls than they can file over HTTP. It sets the ID of each call that has none. Leaderboards do not
+// include the calls until RefreshBoards is called.
 func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	t.Helper()
 	var ids, users []string

@@ -83,7 +83,8 @@ func (s *Stack) StartCallWriters(t testing.TB, n int, operators []*Operator, mar
 	return w
 }
 
-// write files one call. It returns false, and the writer must stop, if all pairs of operator and market are used.
+// write files one call. If all pairs of operator and market are used, it reports a test error and returns false, and the writer
+// must stop.
 func (w *CallWriters) write(t testing.TB) bool {
 	i := int(w.next.Add(1)) - 1
 	if i >= len(w.operators)*len(w.markets) {

@@ -76,7 +76,8 @@ func NewClient() *Client {
 	}}
 }
 
-// plain sends the requests for which the IP address does not matter. It has enough addresses for tests that poll concurrently.
+// plain sends the requests for which the IP address does not matter. It uses 32 addresses, so that tests that poll concurrently
+// stay below the rate limits.
 var plain = NewCrowd(32)
 
 // Answer is an HTTP response with its whole body.
@@ -141,19 +142,19 @@ func (a Answer) unavailable() bool {
 	return a.Status == http.StatusServiceUnavailable || source == "db" || source == "timeout" || source == "signal_service"
 }
 
-// Send sends a request without a credential from one of the addresses of plain, and retries it like Client.Retry.
+// Send sends a request from one of the addresses of plain, and retries it like Client.Retry.
 func Send(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Retry(t, method, url, sets...)
 }
 
-// Get sends a GET request without a credential, once, from one of the addresses of plain.
+// Get sends a GET request once, from one of the addresses of plain.
 func Get(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodGet, url, sets...)
 }
 
-// Post sends a POST request without a credential, once, from one of the addresses of plain.
+// Post sends a POST request once, from one of the addresses of plain.
 func Post(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodPost, url, sets...)

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// FeedWriters writes facts that the feed publishes: calls, and one note for each call. It records which requests were
-// acknowledged.
+// FeedWriters writes facts that the feed publishes: calls, and notes on calls. It records which requests were acknowledged.
 type FeedWriters struct {
 	s         *Stack
 	hubs      []string
@@ -30,7 +29,8 @@ const (
 	factsPerOperator = 2 * feedMarkets
 )
 
-// feedLanes lists the lanes of the markets. Market i has lane i modulo the length. The feed has no channel for the lane OTHER.
+// feedLanes lists the lanes of the markets. Market i has the lane with index i modulo the length of the list. The feed has no
+// channel for the lane OTHER.
 var feedLanes = []string{"SCIENCE", "OTHER", "MUSIC", "SCIENCE"}
 
 // NewFeedWriters creates a FeedWriters with enough markets and operators for n facts.
@@ -43,8 +43,8 @@ func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	return w
 }
 
-// Write starts goroutines that write n facts each, with a pause after each request. It returns when all have ended. They end
-// early when stop is closed; stop may be nil.
+// Write starts goroutines that write n facts each, with a pause after each call and its note. It returns when all have ended.
+// They end early when stop is closed; stop may be nil.
 func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
 	var done sync.WaitGroup
 	for range goroutines {

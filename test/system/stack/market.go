@@ -48,7 +48,7 @@ func (m *VenueMarket) Read(t testing.TB) Answer {
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
 }
 
-// AwaitFollowed waits up to 30 s until the api is subscribed to the live prices of the market.
+// AwaitFollowed waits up to 30 s until the api is subscribed to the live prices of the market, which must be at Polymarket.
 func (m *VenueMarket) AwaitFollowed(t testing.TB) {
 	t.Helper()
 	Eventually(t, 30*time.Second, "a subscription to the live prices of market "+m.ID, func() bool {
@@ -96,7 +96,7 @@ func (s *Stack) Signal(t testing.TB, id string) Answer {
 }
 
 // RequireResult makes the api read the venues until the call has a result, and returns the response with the call. It waits up to
-// 90 s, because the api does not read a venue for up to a minute after it has failed.
+// 90 s, because the api may skip a venue for up to a minute after a failure of the venue.
 func (s *Stack) RequireResult(t testing.TB, id string) Answer {
 	t.Helper()
 	var a Answer

@@ -44,8 +44,8 @@ type App struct {
 	turn atomic.Int64
 }
 
-// NewApp registers an application of the kind "public" or "confidential" for the operator. An administrator marks it as trusted,
-// because only trusted applications receive errors of authorization requests.
+// NewApp registers an application of the kind "public" or "confidential" for the operator. It then marks the application as
+// trusted with the admin secret.
 func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	t.Helper()
 	made := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
@@ -110,7 +110,7 @@ func (a *App) ConsentPage(t testing.TB, request url.Values, sets ...Set) Answer 
 	return a.Retry(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
 }
 
-// ConsentRequest returns the value of the form field request of a consent page, or an empty string if the page has no form.
+// ConsentRequest returns the value of the form field "request" of a consent page, or an empty string if the page has no form.
 func (a Answer) ConsentRequest() string {
 	_, rest, _ := strings.Cut(string(a.Body), `name="request" value="`)
 	value, _, _ := strings.Cut(rest, `"`)
@@ -124,7 +124,7 @@ func (a *App) Decide(t testing.TB, request, decision string, sets ...Set) Answer
 	return a.Do(t, http.MethodPost, a.Hub()+"/protocol/authorize", append(sets, form)...)
 }
 
-// Redirected returns the query parameters of a redirect to AppRedirect, or nil if the response is no such redirect.
+// Redirected returns the query parameters of a redirect to AppRedirect, or nil for any other response.
 func (a Answer) Redirected() url.Values {
 	query, ok := strings.CutPrefix(a.Header.Get("Location"), AppRedirect+"?")
 	values, err := url.ParseQuery(query)
@@ -149,8 +149,8 @@ func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 // Tokens contains the tokens that an application receives. Refresh is empty without the scope offline_access.
 type Tokens struct{ Access, Refresh, Grant, Scope string }
 
-// Grant approves scopes in the session of a user and returns the tokens. scopes is separated by spaces. change replaces
-// parameters of the authorization request, like the change of AuthorizeRequest.
+// Grant approves scopes in the session of a user and returns the tokens. scopes contains names separated by spaces. change
+// replaces parameters of the authorization request, like the change of AuthorizeRequest.
 func (a *App) Grant(t testing.TB, session Set, scopes string, change ...string) Tokens {
 	t.Helper()
 	code := a.Code(t, session, a.AuthorizeRequest(scopes, change...))

@@ -8,8 +8,7 @@ import (
 )
 
 // Observer is a function that receives each response of a service before the client that sent the request. If it reads the body,
-// it must replace the body with an unread copy. t is nil if the request was not sent by Client.Try, Client.Do, or a function that
-// uses them.
+// it must replace the body with an unread copy. t is nil if the context of the request contains no test.
 type Observer func(t testing.TB, service string, r *http.Request, res *http.Response)
 
 var observer Observer

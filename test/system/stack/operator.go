@@ -35,7 +35,7 @@ var (
 	runID     = strings.ToLower(rand.Text()[:6])
 )
 
-// NewOperator signs a new user in at the development identity provider and creates an operator key with all permissions.
+// NewOperator signs a new user in at the development identity provider and creates an operator key.
 func (s *Stack) NewOperator(t testing.TB) *Operator {
 	t.Helper()
 	o := &Operator{Client: NewClient(), Handle: fmt.Sprintf("sys_%s_%d", runID, operators.Add(1)), s: s}
@@ -122,7 +122,7 @@ func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JS
 	return a.Require(http.StatusOK).Text("id")
 }
 
-// Send sends a POST request with the credential as to a path of the hub. It fails the test unless the response has this status.
+// Send sends a POST request to a path of the hub. as sets the credential. It fails the test unless the response has this status.
 func (o *Operator) Send(t testing.TB, path string, status int, as Set, body JSON) Answer {
 	t.Helper()
 	return o.Retry(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
@@ -133,7 +133,7 @@ func Call(market, side string, price int) JSON {
 	return JSON{"marketId": market, "direction": side, "priceAtPrediction": price}
 }
 
-// With returns a copy of the object j in which the member name has the given value.
+// With returns a copy of the object j in which one member is set: name is its name, and value is its value.
 func (j JSON) With(name string, value any) JSON {
 	out := JSON{name: value}
 	for n, v := range j {

@@ -14,15 +14,15 @@ var ProtocolScopes = []string{"profile:read", "signer:create", "signal:create", 
 // QuietChannel is the channel of a market that does not exist. A webhook on this channel receives no events.
 const QuietChannel = "market:native-ffffffffffffffffffffffffffffffff"
 
-// Owner is an operator that owns one item of every kind: keys, an application, a webhook, a station, a call and so on.
+// Owner is an operator with keys, an application, a webhook, a station, a call and other items.
 type Owner struct {
 	*Operator
-	Browser Set // session cookies of the person
+	Browser Set // session cookies of the owner
 
 	SecondKey, SecondKeyID string
-	Friend                 *Operator // an operator that the person follows
-	App                    *App      // registered by the person
-	Tokens                 Tokens    // tokens of App for the person
+	Friend                 *Operator // an operator that the owner follows
+	App                    *App      // registered by the owner
+	Tokens                 Tokens    // tokens of App for the owner
 	Signer                 *Signer
 	Webhook, WebhookSecret string
 	Station                string
@@ -31,7 +31,7 @@ type Owner struct {
 	Wallet, IdentityToken  string
 }
 
-// NewOwner creates an Owner with an item of every kind.
+// NewOwner creates an Owner and the items of all its fields.
 func (s *Stack) NewOwner(t testing.TB) *Owner {
 	t.Helper()
 	w := &Owner{Operator: s.NewOperator(t), Friend: s.NewOperator(t)}
@@ -97,13 +97,13 @@ func (o *Operator) LinkWallet(t testing.TB, address string) {
 	Post(t, o.s.IDP+"/users/did:idp:"+o.Handle+"/wallets", body).Require(http.StatusOK)
 }
 
-// ClaimIdentity claims a linked wallet at the hub with the credentials as, and returns the response.
+// ClaimIdentity claims a linked wallet at the hub and returns the response. as sets the credentials.
 func (o *Operator) ClaimIdentity(t testing.TB, address string, as ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/identity/claim", append(as, Body(JSON{"address": address}))...)
 }
 
-// holdings is an SQL query that returns all items of an operator as JSON, given its ID and its handle. It omits members that
+// holdings is an SQL query that returns the items of an operator as JSON, given its ID and its handle. It omits members that
 // change without a request, such as times of last use.
 const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'user', (SELECT to_jsonb(u) FROM api.users u WHERE id = $1),
@@ -126,8 +126,8 @@ const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'webhooks', (SELECT jsonb_agg(to_jsonb(w) - 'taken' ORDER BY w.id) FROM api.webhooks w WHERE user_id = $1),
 	'deliveries', (SELECT count(*) FROM api.webhook_deliveries d JOIN api.webhooks w ON w.id = d.webhook_id WHERE w.user_id = $1)))`
 
-// Holdings returns all items that the operator owns, as JSON with one member per line. If two results are equal, nothing has
-// changed.
+// Holdings returns the items that the operator owns, as JSON with one member per line. Tests compare two results to detect
+// changes.
 func (o *Operator) Holdings(t testing.TB) string {
 	t.Helper()
 	return Query[string](t, o.s, holdings, o.ID, o.Handle)

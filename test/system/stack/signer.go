@@ -25,8 +25,7 @@ type Signer struct {
 	s *Stack
 }
 
-// NewSigner generates a key for the operator and does not register it. The key expires after 30 days. The maximum for a key that
-// an operator key registers is 90 days.
+// NewSigner generates a key for the operator and does not register it. The key expires after 30 days.
 func (o *Operator) NewSigner(t testing.TB) *Signer {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -41,7 +40,7 @@ func (o *Operator) NewSigner(t testing.TB) *Signer {
 // Issuer returns the issuer URL of the hub, which is part of all signed bytes.
 func (s *Stack) Issuer() string { return s.Hub + ProtocolPath }
 
-// Register registers the key with the given scopes. The credential as is one of the user, or a token of an application.
+// Register registers the key with the given scopes. as sets the credential: one of the user, or a token of an application.
 func (g *Signer) Register(t testing.TB, as Set, scopes ...string) {
 	t.Helper()
 	challenge := g.Challenge(t, as)
@@ -55,7 +54,7 @@ func (g *Signer) Challenge(t testing.TB, as Set) string {
 	return Post(t, g.s.Issuer()+"/signers/challenge", as, Body(JSON{"publicKey": g.PublicKey})).Require(http.StatusOK).Text("challenge")
 }
 
-// ProofBytes returns the bytes that the private key signs as proof of its possession, for a registration.
+// ProofBytes returns the bytes that the private key signs for a registration, as a proof of possession.
 func (g *Signer) ProofBytes(challenge string, scopes []string) []byte {
 	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", g.s.Issuer(), Canonical(JSON{
 		"appId": g.App, "challenge": challenge, "denpaId": g.Person, "expiresAt": g.Expires, "publicKey": g.PublicKey, "scopes": scopes,

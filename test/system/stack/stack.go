@@ -86,8 +86,8 @@ func Shared(t testing.TB, opts ...Option) *Stack {
 }
 
 // Exclusive returns a system that only one test uses at a time, and that Shared never returns. It is for tests that stop
-// processes, make venues fail, or measure. When the test ends, all processes must be ready within readyWithin. A parallel test
-// that waits for the system occupies one of the parallel slots of the test binary.
+// processes, make venues fail, or measure performance. When the test ends, all processes must be ready within readyWithin. A
+// parallel test that waits for the system occupies one of the parallel slots of the test binary.
 func Exclusive(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := newSettings(opts)
@@ -127,7 +127,7 @@ func Start(t testing.TB, opts ...Option) *Stack {
 	return s
 }
 
-// Stop stops a system that Start has returned before its test ends.
+// Stop stops the system before the end of its test. It is for systems that Start has returned.
 func (s *Stack) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
@@ -162,8 +162,8 @@ func Parallel(n int) {
 	}
 }
 
-// Main runs the tests of a package, the functions of AtEnd, and the checks. It then stops the shared systems, deletes all
-// temporary files and exits. The exit code is not 0 if a test or a check failed.
+// Main runs the tests of a package, the functions that AtEnd has registered, and the checks. It then stops the shared systems,
+// deletes all temporary files and exits. The exit code is not 0 if a test or a check failed.
 func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, do := range atEnd.list {

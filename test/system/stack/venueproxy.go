@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// VenueAnswer is a kind of malformed response that a VenueProxy sends instead of the response of a venue.
+// VenueAnswer is the kind of response that a VenueProxy sends: the response of the venue, or a malformed one.
 type VenueAnswer string
 
 // Kinds of responses of a VenueProxy. Unchanged forwards the response of the venue.
@@ -45,7 +45,7 @@ const (
 type VenueProxy struct {
 	Addr      string
 	Redirects atomic.Int64 // number of redirects sent
-	MostRead  atomic.Int64 // largest number of bytes that a client read of one endless body
+	MostRead  atomic.Int64 // largest number of bytes sent of one endless body
 
 	target string // URL to which redirects lead
 	mode   atomic.Value
@@ -168,7 +168,7 @@ func (p *VenueProxy) change(r *http.Response) error {
 	return nil
 }
 
-// Readable reports whether the response remains valid JSON from which a client can read everything except some numbers.
+// Readable reports whether the proxy changes only numbers and booleans of the response, which remains valid JSON.
 func (how VenueAnswer) Readable() bool {
 	return how == WrongTypes || how == NaNTexts || how == NegativePrices || how == HugePrices
 }

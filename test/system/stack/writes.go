@@ -12,7 +12,7 @@ type Author struct {
 	*Operator
 	Market   string // an open market without a call of the operator
 	CallID   string // id of a call of the operator on another market
-	KeyID    string // id of a key that WriteRoutes revokes
+	KeyID    string // id of a key that a request of WriteRoutes revokes
 	Webhook  string // id of a webhook
 	session  Set
 	otherKey string
@@ -34,7 +34,7 @@ func (s *Stack) NewAuthor(t testing.TB) *Author {
 	return a
 }
 
-// WriteRoute is a valid request that changes stored data.
+// WriteRoute is a well-formed request of a kind that changes stored data.
 type WriteRoute struct {
 	Name         string
 	Service      string // "hub" or "api"
@@ -54,7 +54,7 @@ func (w WriteRoute) Sets(change JSON) []Set {
 	return []Set{w.credential, Body(body)}
 }
 
-// WriteRoutes returns a valid request for each kind of change that operators and administrators can make, including changes of
+// WriteRoutes returns well-formed requests of operators and administrators that change stored data, including changes of
 // webhooks.
 func (s *Stack) WriteRoutes(a *Author) []WriteRoute {
 	call, label := Call(a.Market, "YES", 5000), JSON{"label": "a key", "permissions": []string{"read"}}
