@@ -55,6 +55,10 @@ func TestLoginWithAToken(t *testing.T) {
 	if err != nil || !strings.Contains(string(raw), key) || strings.Contains(string(raw), token) {
 		t.Errorf("the key is not stored, or the token is stored (error %v)", err)
 	}
+
+	// The login names no api, so a command for the api must ask for its address instead of using the default one.
+	_, bad := d.run(usage, "watch", "me")
+	d.requireContains(bad, "set it with --api or SIGNALCAST_API")
 }
 
 func TestLoginRefused(t *testing.T) {

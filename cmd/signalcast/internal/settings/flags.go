@@ -15,7 +15,7 @@ type Home struct {
 	Hub string `help:"Address of the hub. Default: hub of the last login, or http://localhost:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
 }
 
-// Flags contains the flags of every command that sends a request.
+// Flags contains the flags of most commands that send requests.
 type Flags struct {
 	Home
 	API       string `name:"api" help:"Address of the api. Default: api of the last login, or http://localhost:8081." env:"SIGNALCAST_API" placeholder:"URL"`
@@ -40,8 +40,9 @@ func (h Home) Address() (string, error) {
 	return Service("--hub", h.Hub, f.Hub, defaultHub)
 }
 
-// APIAddress returns the address of the api, without a slash at the end. It uses the flag or the environment first, and then
-// config.json if its hub is the hub of the command. Only the default hub has a default api.
+// APIAddress returns the address of the api, without a slash at the end. It uses the flag or the environment, then the api in
+// config.json if config.json has the same hub as the command. The default address belongs to the default hub only; for another
+// hub without an address, it returns an error.
 func (f *Flags) APIAddress() (string, error) {
 	if f.API != "" {
 		return Service("--api", f.API)
@@ -55,10 +56,10 @@ func (f *Flags) APIAddress() (string, error) {
 		return "", err
 	}
 	if stored.Hub != hub {
-		if hub != defaultHub {
-			return "", fmt.Errorf("the address of the api of %s is unknown; set it with --api or SIGNALCAST_API", hub)
-		}
 		stored.API = ""
+	}
+	if stored.API == "" && hub != defaultHub {
+		return "", fmt.Errorf("the address of the api of %s is unknown; set it with --api or SIGNALCAST_API", hub)
 	}
 	return Service("--api", stored.API, defaultAPI)
 }
