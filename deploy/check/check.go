@@ -18,8 +18,8 @@ var secret = regexp.MustCompile(`(SECRET|PASSWORD|TOKEN|PRIVATE|IDP_PROVIDERS)`)
 // needed lists the services that compose.yaml must define.
 var needed = []string{"postgres", "redis", "migrate-api", "migrate-hub", "migrate-clock", "api", "hub", "clock"}
 
-// check returns the violations of a compose file. Violations of the text come first. Violations of services follow in the order
-// of the service names.
+// check returns the violations of a compose file, in this order: of the text, of variables, missing services, of each service in
+// the order of the service names, and of the network data.
 func check(ctx context.Context, text []byte) []string {
 	found := checkText(text)
 	project, err := load(ctx, text, "")

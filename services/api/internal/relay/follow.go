@@ -118,8 +118,8 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 }
 
 // begin returns the event number for Broker.Start. All later events have consecutive numbers and fit into the memory of the
-// broker. If the stored numbers have gaps, for example after old partitions were dropped, begin returns a number after the
-// last gap.
+// broker. If the stored numbers have gaps, for example after old partitions were dropped, begin returns the last missing
+// number.
 func (f *Follower) begin(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()

@@ -217,8 +217,8 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, query url
 	return newAnswer(answer, resp.Header, received), repeat{}, nil
 }
 
-// refusal returns the error for a response with an error status. The error is *RefusedError only for a JSON response: other
-// content comes from a proxy and has no information about the market.
+// refusal returns the error for a response with an error status. The error is *RefusedError only for a JSON response with status
+// 400, 404 or 422. Content other than JSON comes from a proxy and has no information about the market.
 func refusal(resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if err != nil {
