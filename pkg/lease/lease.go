@@ -16,11 +16,11 @@ const interval = time.Second
 var errLost = errors.New("the lease was lost")
 
 // Lead runs do while this process holds the advisory lock key. Other replicas try to get the lock every second. When
-// do returns, Lead logs its error, releases the lock and tries again after a second. Lead returns when ctx ends.
-func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) {
+// do returns, Lead logs its error with name, releases the lock and tries again after a second. Lead returns when ctx ends.
+func Lead(ctx context.Context, pool *pgxpool.Pool, name string, key int64, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if _, err := Try(ctx, pool, key, do); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "leader term failed", "key", key, "error", err)
+			slog.WarnContext(ctx, "leader term failed", "part", name, "lock", key, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -32,7 +32,7 @@ func TestOneLeaderAtATime(t *testing.T) {
 	var wg sync.WaitGroup
 	start := func(ctx context.Context) *pgxpool.Pool {
 		pool := testkit.Pool(t, server.URL())
-		wg.Go(func() { lease.Lead(ctx, pool, 7, work) })
+		wg.Go(func() { lease.Lead(ctx, pool, "work", 7, work) })
 		return pool
 	}
 	first, stopFirst := context.WithCancel(ctx)

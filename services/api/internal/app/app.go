@@ -257,7 +257,7 @@ const (
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, key int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
-			lease.Lead(ctx, a.pool, key, do)
+			lease.Lead(ctx, a.pool, name, key, do)
 			return ctx.Err()
 		})
 	}

@@ -259,7 +259,7 @@ func TestAnotherReplicaTakesOverTheCatalogue(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			lease.Lead(ctx, l.rw, 77, func(ctx context.Context) error {
+			lease.Lead(ctx, l.rw, "venues", 77, func(ctx context.Context) error {
 				most.Store(max(most.Load(), running.Add(1)))
 				defer running.Add(-1)
 				return c.Run(ctx)

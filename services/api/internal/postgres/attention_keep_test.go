@@ -225,7 +225,7 @@ func TestOneKeeper(t *testing.T) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			lease.Lead(ctx, b.rw, movementLock, func(ctx context.Context) error {
+			lease.Lead(ctx, b.rw, "movement", movementLock, func(ctx context.Context) error {
 				begun <- name
 				return s.Keep(ctx, func(err error) { t.Error(err) })
 			})

@@ -73,7 +73,7 @@ func (a *App) loadRundown(ctx context.Context) error {
 // rundowns of stations, and measures airings. After an error in the default channel, the replica releases the lock, so that
 // another replica can take it.
 func (a *App) fillRundown(ctx context.Context) error {
-	lease.Lead(ctx, a.pool, fillLease, func(ctx context.Context) error {
+	lease.Lead(ctx, a.pool, "filler", fillLease, func(ctx context.Context) error {
 		work, ctx := errgroup.WithContext(ctx)
 		work.Go(func() error { return a.fillDefault(ctx) })
 		work.Go(func() error { return a.fillStations(ctx) })
@@ -124,7 +124,7 @@ func (a *App) fill(ctx context.Context, publisher *program.Publisher) error {
 
 // sendFacts sends the facts in the outbox to the ledger while this replica holds factLease.
 func (a *App) sendFacts(ctx context.Context) error {
-	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
+	lease.Lead(ctx, a.pool, "facts", factLease, a.facts.Run)
 	return ctx.Err()
 }
 

@@ -300,7 +300,7 @@ const (
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, lock int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
-			lease.Lead(ctx, a.pool, lock, do)
+			lease.Lead(ctx, a.pool, name, lock, do)
 			return ctx.Err()
 		})
 	}
