@@ -10188,7 +10188,7 @@ type ClientInterface interface {
 
 	// ListIdentityClaims List the caller's identity claims
 	//
-	// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
+	// Identities on partner stations that the caller claims. The identity provider has confirmed that each wallet is linked to the caller.
 	//
 	// Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 	ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10383,7 +10383,7 @@ type ClientInterface interface {
 
 	// GetNetworkIdentity List the identity claims of an operator
 	//
-	// Claims are statements of their owner and are not verified.
+	// Identities on partner stations that the operator claims. The identity provider has confirmed that each wallet is linked to the operator.
 	//
 	// Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 	GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10397,9 +10397,9 @@ type ClientInterface interface {
 
 	// ListNetworkOperators Rank the operators of all stations by score
 	//
-	// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
-	// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
-	// the partner.
+	// Each operator has the figures of its own station. An operator of this service can claim a wallet at a partner. The
+	// partner's entry whose `href` is the profile of that wallet is then left out, and `alsoOn` of the operator's own
+	// entry lists the partner.
 	//
 	// Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 	ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12737,7 +12737,7 @@ func (c *Client) DropIdentityClaim(ctx context.Context, params *DropIdentityClai
 
 // ListIdentityClaims List the caller's identity claims
 //
-// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
+// Identities on partner stations that the caller claims. The identity provider has confirmed that each wallet is linked to the caller.
 //
 // Corresponds with GET /api/identity/claim (the `ListIdentityClaims` operationId).
 func (c *Client) ListIdentityClaims(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13162,7 +13162,7 @@ func (c *Client) GetFieldRecord(ctx context.Context, handle HandlePath, reqEdito
 
 // GetNetworkIdentity List the identity claims of an operator
 //
-// Claims are statements of their owner and are not verified.
+// Identities on partner stations that the operator claims. The identity provider has confirmed that each wallet is linked to the operator.
 //
 // Corresponds with GET /api/network/identity/{handle} (the `GetNetworkIdentity` operationId).
 func (c *Client) GetNetworkIdentity(ctx context.Context, handle HandlePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13196,9 +13196,9 @@ func (c *Client) GetNetworkMarket(ctx context.Context, marketID MarketPath, reqE
 
 // ListNetworkOperators Rank the operators of all stations by score
 //
-// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
-// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
-// the partner.
+// Each operator has the figures of its own station. An operator of this service can claim a wallet at a partner. The
+// partner's entry whose `href` is the profile of that wallet is then left out, and `alsoOn` of the operator's own
+// entry lists the partner.
 //
 // Corresponds with GET /api/network/operators (the `ListNetworkOperators` operationId).
 func (c *Client) ListNetworkOperators(ctx context.Context, params *ListNetworkOperatorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -25131,7 +25131,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListIdentityClaimsWithResponse List the caller's identity claims
 	//
-	// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
+	// Identities on partner stations that the caller claims. The identity provider has confirmed that each wallet is linked to the caller.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25352,7 +25352,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetNetworkIdentityWithResponse List the identity claims of an operator
 	//
-	// Claims are statements of their owner and are not verified.
+	// Identities on partner stations that the operator claims. The identity provider has confirmed that each wallet is linked to the operator.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25370,9 +25370,9 @@ type ClientWithResponsesInterface interface {
 
 	// ListNetworkOperatorsWithResponse Rank the operators of all stations by score
 	//
-	// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
-	// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
-	// the partner.
+	// Each operator has the figures of its own station. An operator of this service can claim a wallet at a partner. The
+	// partner's entry whose `href` is the profile of that wallet is then left out, and `alsoOn` of the operator's own
+	// entry lists the partner.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -36242,7 +36242,7 @@ func (c *ClientWithResponses) DropIdentityClaimWithResponse(ctx context.Context,
 
 // ListIdentityClaimsWithResponse List the caller's identity claims
 //
-// Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
+// Identities on partner stations that the caller claims. The identity provider has confirmed that each wallet is linked to the caller.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36601,7 +36601,7 @@ func (c *ClientWithResponses) GetFieldRecordWithResponse(ctx context.Context, ha
 
 // GetNetworkIdentityWithResponse List the identity claims of an operator
 //
-// Claims are statements of their owner and are not verified.
+// Identities on partner stations that the operator claims. The identity provider has confirmed that each wallet is linked to the operator.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -36631,9 +36631,9 @@ func (c *ClientWithResponses) GetNetworkMarketWithResponse(ctx context.Context, 
 
 // ListNetworkOperatorsWithResponse Rank the operators of all stations by score
 //
-// Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
-// partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
-// the partner.
+// Each operator has the figures of its own station. An operator of this service can claim a wallet at a partner. The
+// partner's entry whose `href` is the profile of that wallet is then left out, and `alsoOn` of the operator's own
+// entry lists the partner.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -925,7 +925,7 @@ export interface paths {
         };
         /**
          * List the caller's identity claims
-         * @description Identities on partner stations that the caller claims. Claims are statements of their owner and are not verified.
+         * @description Identities on partner stations that the caller claims. The identity provider has confirmed that each wallet is linked to the caller.
          */
         get: operations["listIdentityClaims"];
         put?: never;
@@ -1248,7 +1248,7 @@ export interface paths {
         };
         /**
          * List the identity claims of an operator
-         * @description Claims are statements of their owner and are not verified.
+         * @description Identities on partner stations that the operator claims. The identity provider has confirmed that each wallet is linked to the operator.
          */
         get: operations["getNetworkIdentity"];
         put?: never;
@@ -1288,9 +1288,9 @@ export interface paths {
         };
         /**
          * Rank the operators of all stations by score
-         * @description Each operator has the figures of its own station. If an operator of this service has claimed a wallet at a
-         *     partner, its row is merged with the row of the partner that links to the profile of that wallet; `alsoOn` lists
-         *     the partner.
+         * @description Each operator has the figures of its own station. An operator of this service can claim a wallet at a partner. The
+         *     partner's entry whose `href` is the profile of that wallet is then left out, and `alsoOn` of the operator's own
+         *     entry lists the partner.
          */
         get: operations["listNetworkOperators"];
         put?: never;
@@ -3849,7 +3849,7 @@ export interface paths {
         put?: never;
         /**
          * Claim a wallet on the profile page
-         * @description A claim is a statement of its owner and is not verified.
+         * @description The identity provider must have linked the wallet to the caller.
          */
         post: operations["claimWalletByForm"];
         delete?: never;
