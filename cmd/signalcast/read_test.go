@@ -37,7 +37,7 @@ func TestReads(t *testing.T) {
 			[]string{"market", "crowd", "701122"},
 			`{"marketId":"701122","yesCount":1,"noCount":3,"totalSignals":4,"yesPercent":25,"noPercent":75,"topForecasters":{"yesPercent":33,"sampleSize":3}}`,
 			"/api/m/701122/crowd",
-			[]string{"1 (25%)", "3 (75%)", "33% YES of 3 calls"},
+			[]string{"1 (25%)", "3 (75%)", "33% YES in 3 calls"},
 		},
 		"board": {
 			[]string{"board", "--operators", "all"},

@@ -98,7 +98,7 @@ func (p Program) execute(ctx context.Context, name string, args []string, stdout
 func (p Program) usage() string {
 	return fmt.Sprintf(`usage: %[1]s [serve]      run the service
        %[1]s migrate      bring schema %[1]s up to date
-       %[1]s health       tell by the exit code whether the one on HTTP_ADDR is ready
+       %[1]s health       exit with 0 if the service at HTTP_ADDR is ready, otherwise with 1
        %[1]s --version    print the version, the commit and the Go version
 %[2]s`, p.Name, p.Usage)
 }

@@ -7,7 +7,7 @@ import (
 
 // ErrCursor is the error of a list in which a cursor repeats. A service that cannot read a cursor returns the first page again,
 // so the list would never end.
-var ErrCursor = errors.New("signalcast: the service returned the cursor of a page that was already read")
+var ErrCursor = errors.New("signalcast: the service returned the same cursor twice, so the list stopped early; it may be incomplete")
 
 // pages returns an iterator over the elements of a list. from is the cursor of the first page, or nil for the start of the list.
 // It requests a page after the previous page is consumed. The first error is the last element.

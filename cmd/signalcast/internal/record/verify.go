@@ -19,7 +19,8 @@ import (
 var ErrDiffers = errors.New("the record contains values that differ from the computed ones")
 
 // ErrOrigin is the error of a record whose arithmetic is correct but whose origin was required and could not be verified.
-var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record has no proofs of the public log")
+var ErrOrigin = errors.New("arithmetic verified; origin not verified: records contain no proofs from the public log; " +
+	"run without --require-origin to check the arithmetic only")
 
 // ErrNoRecord is the error of an input that is not a record in a supported format.
 var ErrNoRecord = errors.New("the input is not a record: it must be JSON Lines, and its first line must be of type record")

@@ -246,7 +246,7 @@ func (c *Call) useMarketPrice(ctx context.Context, s *Streams) error {
 		return c.advise(err)
 	}
 	if m.YesBps == nil {
-		return errors.New("the market has no price from the last ten minutes; set one with --price")
+		return errors.New("the market has no price from the last ten minutes; state your price with --price")
 	}
 	p := Price(*m.YesBps)
 	if c.Side == "NO" {

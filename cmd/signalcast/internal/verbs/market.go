@@ -88,7 +88,7 @@ func (m *marketCrowd) Run(ctx context.Context, at *session) error {
 	return adviseNotFound(showResponse(at, a, err, func(c *client.Crowd) error {
 		best := ""
 		if c.TopForecasters != nil {
-			best = strconv.Itoa(c.TopForecasters.YesPercent) + "% YES of " + strconv.Itoa(c.TopForecasters.SampleSize) + " calls"
+			best = strconv.Itoa(c.TopForecasters.YesPercent) + "% YES in " + strconv.Itoa(c.TopForecasters.SampleSize) + " calls"
 		}
 		return show.Pairs(at.out, "Market", c.MarketID, "Calls", strconv.Itoa(c.TotalSignals),
 			"YES", share(c.YesCount, c.YesPercent), "NO", share(c.NoCount, c.NoPercent), "Best forecasters", best)

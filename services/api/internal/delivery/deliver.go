@@ -91,7 +91,7 @@ func (t *term) storeResult(ctx context.Context, h webhook.Hook, d webhook.Delive
 	h.Active = !webhook.Dead(h.FailingSince, now)
 	h.Reason = failureReason(d.Outcome)
 	if err := t.Hooks.FailDelivery(bounded, d, h.FailingSince, h.NextAt, h.Active, h.Reason); err != nil {
-		return t.reload(ctx, h, h.Cursor, "storing a failed delivery failed", err)
+		return t.reload(ctx, h, h.Cursor, "storing the result of a failed delivery failed", err)
 	}
 	return result{hook: h, at: h.Cursor}
 }

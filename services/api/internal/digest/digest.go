@@ -16,7 +16,7 @@ const (
 )
 
 // ErrWindow is returned for a window that is empty or longer than MaxSpan.
-var ErrWindow = apperr.New(apperr.Invalid, "invalid_window", "from must be before to, by at most 48 hours")
+var ErrWindow = apperr.New(apperr.Invalid, "invalid_window", "the window must start before it ends and be at most 48 hours long")
 
 // Window is the time span of a digest, From <= t < To, and the week for which the digest counts calls.
 type Window struct {

@@ -67,7 +67,8 @@ const MaxUnconfirmed = 20
 
 // errUnconfirmed rejects a call on an unconfirmed market if the operator already has MaxUnconfirmed such calls.
 var errUnconfirmed = apperr.New(apperr.Limited, "rate_limited", fmt.Sprintf(
-	"limit of %d calls on unconfirmed markets reached; call on known markets or retry later", MaxUnconfirmed)).
+	"limit of %d calls on markets without a confirmation of the venue reached; file calls on other markets, or retry later",
+	MaxUnconfirmed)).
 	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
 
 // Ensure makes sure that the market of a call is stored, and waits for its venue for at most limit. Ensure stores the market

@@ -123,11 +123,11 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 			return err
 		}
 		if !own {
-			t.Slog.WarnContext(ctx, "stream of another feed found", "stream", last.Seq, "feed", head)
 			if err := t.Redis.Del(ctx, streamKey).Err(); err != nil {
 				t.redisFailed(ctx, err)
 				return nil
 			}
+			t.Slog.WarnContext(ctx, "redis stream of another feed deleted", "stream_seq", last.Seq, "feed_seq", head)
 			last.Seq = 0
 		}
 	}

@@ -33,8 +33,9 @@ var (
 		"channels must be 1 to 20 different channel names").With("field", "channels")
 	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels",
 		"channels is required: 1 to 20 channel names").With("field", "channels")
-	ErrChannel = apperr.New(apperr.Invalid, "unknown_channel", "the channel is unknown or its events have no seq")
-	ErrTypes   = apperr.New(apperr.Invalid, "invalid_types",
+	ErrChannel = apperr.New(apperr.Invalid, "unknown_channel",
+		"each channel must exist and have events with a number (seq), such as signals; see docs/protocol/ws.md")
+	ErrTypes = apperr.New(apperr.Invalid, "invalid_types",
 		"types must be different event types that have a seq, such as signal.created").With("field", "types")
 	ErrFuture = apperr.New(apperr.Invalid, "future_cursor",
 		"since must be at most the newest event number (seq)").With("field", "since")

@@ -49,7 +49,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 func (a *App) readPartners(ctx context.Context) error {
 	return dbtime.Every(ctx, a.cfg.Network.Every, func() error {
 		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "partner station read failed", "error", err)
+			a.log.WarnContext(ctx, "partner list update failed", "error", err)
 		}
 		return nil
 	})
@@ -67,7 +67,7 @@ func (a *App) watchAir(ctx context.Context) error {
 			err = sampler.Round(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "live session sweep failed", "error", err)
+			a.log.WarnContext(ctx, "live session update failed", "error", err)
 		}
 		round, failing = round+1, err != nil
 		return nil

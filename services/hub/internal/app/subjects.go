@@ -98,7 +98,7 @@ func (a *App) newNetwork() {
 	failed := a.metrics.Counter("partner_failures_total", "Failed reads of partner stations.", "origin")
 	a.puller.Failed = func(origin string, err error) {
 		failed.WithLabelValues(origin).Inc()
-		a.log.Warn("partner read failed", "origin", origin, "error", err)
+		a.log.Warn("partner station read failed", "origin", origin, "error", err)
 	}
 }
 

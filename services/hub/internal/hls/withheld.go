@@ -35,7 +35,7 @@ func (o *Origin) hidden(ctx context.Context, key string) bool {
 		cancel()
 		w.mu.Lock()
 		if err != nil {
-			o.o.Log.Warn("reading withheld media failed", "error", err)
+			o.o.Log.Warn("reading the list of hidden media failed", "error", err)
 		} else {
 			w.keys = keys
 		}

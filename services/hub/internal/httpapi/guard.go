@@ -155,9 +155,13 @@ func (s *Server) challenge(c echo.Context, r route, err error) {
 	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(params, ", ")}
 }
 
-// errForeignOrigin is the error of an agent request from a web page of another origin or for a foreign host name.
-var errForeignOrigin = caller.ErrForbidden.WithText(
-	"requests from web pages of other origins are not allowed; use a page of this hub")
+// Errors of checkOrigin.
+var (
+	errForeignOrigin = caller.ErrForbidden.WithText(
+		"requests from web pages of other origins are not allowed; use a page of this hub")
+	errForeignHost = caller.ErrForbidden.WithText("a request to a loopback address must have a loopback host in the header Host; " +
+		"behind a proxy, set AGENT_ANY_HOST=true")
+)
 
 // checkOrigin rejects requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
 // because a browser never adds the token by itself. Unless AnyHost is set, a request that arrives at a loopback address must name
@@ -166,7 +170,7 @@ func (s *Server) checkOrigin(r *http.Request, rt route) error {
 	if !s.AnyHost {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if ok && isLoopback(local.String()) && !isLoopback(r.Host) {
-			return errForeignOrigin
+			return errForeignHost
 		}
 	}
 	origins := r.Header["Origin"]

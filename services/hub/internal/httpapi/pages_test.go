@@ -278,7 +278,7 @@ func TestSentimentOfPageAndRoute(t *testing.T) {
 				label := field(b.send("GET", "/api/m/701122/sentiment", ""), "label")
 				word := words[label]
 				if seen[label] = true; yes+no == 0 {
-					word = "Not enough calls."
+					word = "No calls by people yet."
 				}
 				if page := b.send("GET", "/m/701122", "").Body.String(); word == "" || !strings.Contains(page, word) {
 					t.Errorf("%d YES of %v and %d NO: the label of the route is %q, and the page lacks %q", yes, each, no, label, word)

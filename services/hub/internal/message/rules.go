@@ -37,7 +37,7 @@ func checkWindow(m Message, now time.Time) error {
 func checkScope(m Message, s Signer) error {
 	if !slices.Contains(s.Scopes, m.Type.Scope()) {
 		return ErrScope.With(memberScope, m.Type.Scope()).WithText(
-			"the signer lacks the scope of the message type; use a signer with the scope in required")
+			"the signer lacks the scope of the message type; use a signer with the scope that the member required names")
 	}
 	return nil
 }

@@ -4,7 +4,8 @@ import "github.com/signalcast/signalcast/pkg/apperr"
 
 // ErrSession is the error of a change of the payout address without a session, or in a session whose sign-in is not recent.
 var ErrSession = apperr.New(apperr.Forbidden, "session_required",
-	"payoutAddress can be changed only in a session that is at most 15 minutes after its sign-in; sign in again").With("field", "payoutAddress")
+	"payoutAddress can be changed only with a session, within 15 minutes of signing in; sign in again").
+	With("field", "payoutAddress")
 
 // Change is the change of one text of a profile: no change, a new text, or deletion.
 type Change struct {

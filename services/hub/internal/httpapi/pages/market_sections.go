@@ -124,7 +124,7 @@ const agreementBps = 300
 
 func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
 	if c != nil && c.TopYesPercent != nil {
-		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% YES of " + countOf(int64(c.GetTopSample()), "call")
+		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% YES in " + countOf(int64(c.GetTopSample()), "call")
 	}
 	total := c.GetYes() + c.GetNo()
 	if total <= 0 {

@@ -36,7 +36,7 @@ func TestMarketPage(t *testing.T) {
 	has(t, b.get("/m/"+gauge+"?interval=1H"), 200, `title="last hour" aria-current="true"`, `!title="last 24 hours" aria-current`)
 	has(t, b.get("/m/"+gauge+"?interval=ALL"), 200, "No price history in this period.", `class="mark side-no"`)
 	has(t, b.get("/m/"+gauge+"?interval=%3Cb%3E"), 200, `title="last 24 hours" aria-current="true"`)
-	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the period 24H.", "No calls yet.", "Not enough calls.", "No related markets.", "!Volume")
+	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the period 24H.", "No calls yet.", "No calls by people yet.", "No related markets.", "!Volume")
 }
 
 // TestMarketPageParts checks that the page of a market is served without the parts whose source fails or times out.
@@ -148,7 +148,7 @@ func TestSentimentWords(t *testing.T) {
 		{3, 3, 1.194, 0.806, "Split"},
 		{3, 2, 1.1, 1, "No clear lean"},
 		{1, 0, 0, 0, "No clear lean"},
-		{0, 0, 0, 0, "Not enough calls."},
+		{0, 0, 0, 0, "No calls by people yet."},
 	} {
 		b.ledger.Lock()
 		b.ledger.Sentiments[gauge] = &cataloguev1.GetSentimentResponse{Yes: c.yes, No: c.no, WeightYes: c.wy, WeightNo: c.wn}
@@ -171,7 +171,7 @@ func TestManyCalls(t *testing.T) {
 	b.ledger.Top = [2]int32{67, 3}
 	b.ledger.Unlock()
 	w := b.get("/m/" + gauge)
-	has(t, w, 200, "<summary>Older calls (88)</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES of 3 calls</b>", "Crowd, 151 calls", "Forecasters are more confident in YES")
+	has(t, w, 200, "<summary>Older calls (88)</summary>", "op_0123456789abcdef", "<dt>Calls</dt><dd>151</dd>", "Top forecasters: <b>67% YES in 3 calls</b>", "Crowd, 151 calls", "Forecasters are more confident in YES")
 	if n := strings.Count(w.Body.String(), `class="mark `); n != 100 {
 		t.Errorf("%d marks", n)
 	}

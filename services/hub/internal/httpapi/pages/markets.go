@@ -127,7 +127,7 @@ func (s *site) markets(c echo.Context) error {
 	}
 	unavailable := g.wait()
 	p := marketsPage{
-		layout: s.newLayout(c, l.title(), "Prediction markets from four venues, with prices and calls.", l.canonical()),
+		layout: s.newLayout(c, l.title(), "Prediction markets with prices and calls.", l.canonical()),
 		Query:  l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
 		Tiles: tilesOf(tiles.Value), ClearURL: l.firstPage(func(l *marketQuery) { l.Text = "" }), Suggestions: l.suggestions(),
 	}

@@ -89,7 +89,7 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	case money.ChainID == 0:
 		return payoutState{Label: "Not available", Text: "This server makes no payouts. It stores the address for later."}
 	case !a.Tier.Ranked():
-		return payoutState{Label: "Not for bots", Text: "Only people receive payouts."}
+		return payoutState{Label: "Not for bots", Text: "Bots do not receive payouts."}
 	case a.PayoutAddress == "":
 		return payoutState{Label: "No address yet", Text: "Enter an address for payouts on " + money.Label + "."}
 	}

@@ -23,11 +23,11 @@ var scopePermissions = map[grant.Scope]permission{
 	},
 	grant.SignerCreate: {
 		Title: "Add a signing key", Can: "It can sign messages for you, within the permissions on this page.", Acts: true,
-		Cannot: "The key expires with this connection.",
+		Cannot: "It cannot sign after this connection ends.",
 	},
 	grant.OfflineAccess: {
 		Title: "Stay connected", Can: "It can act while you are not using it.",
-		Cannot: "Access ends with this connection.",
+		Cannot: "It cannot act after this connection ends.",
 	},
 	grant.ProfileUpdate: {
 		Title: "Change your profile", Can: "It can change your name, picture, bio and links.", Acts: true,
@@ -64,7 +64,7 @@ var scopePermissions = map[grant.Scope]permission{
 	},
 	grant.ResolutionCreate: {
 		Title: "Propose outcomes", Can: "It can propose the outcome of your markets.", Acts: true,
-		Cannot: "Administrators of the service decide.",
+		Cannot: "It cannot decide the outcome. Administrators of the service do.",
 	},
 }
 

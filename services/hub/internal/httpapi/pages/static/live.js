@@ -189,7 +189,7 @@ async function view() {
 }
 
 const clipErrors = {
-  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait a minute.', clip_daily_limit: 'The daily limit of clips is reached.',
+  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.', clip_daily_limit: 'The daily limit of clips is reached.',
   unauthenticated: 'Your session has expired. Sign in again.',
 };
 

@@ -16,7 +16,7 @@ const errorTexts = {
   invalid_name: 'Enter an overlay title of 1 to 200 characters.', invalid_market_id: 'This market id is invalid. Choose a market from the search.', market_not_found: 'There is no market with this id.',
   invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.', invalid_display_name: 'Enter 1 to 64 characters on one line.',
   invalid_links: 'Enter at most 5 URLs that start with https://.', invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
-  not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait a minute.',
+  not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.',
   clip_daily_limit: 'The daily limit of clips is reached.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
