@@ -42,8 +42,8 @@ func passing(a *http.Response) bool {
 	return a.StatusCode < 300 && a.Header.Get("X-Degraded") != ""
 }
 
-// pause returns a random delay before attempt n+1, so that many clients do not retry at the same time. wants is the delay that
-// the service requires, or 0. pause returns false if wants is longer than p.Longest.
+// pause returns a random delay before attempt n+1, so that many clients do not retry at the same time. retryAfter is the delay
+// that the service requires, or 0. pause returns false if retryAfter is longer than p.Longest.
 func (p Retry) pause(n int, retryAfter time.Duration) (time.Duration, bool) {
 	if retryAfter > p.Longest {
 		return 0, false
