@@ -270,7 +270,7 @@ export class FeedClient implements AsyncIterable<Message> {
   /** Requests the snapshot of a channel again, for example after an error that named the channel. Its events continue, each once. While the client is disconnected nothing is sent, because every connection starts with the snapshots. It sends two frames, which count against the limit of the server. Throws for a channel that the client does not read. */
   refresh(channel: string): void {
     const name = normalize(channel);
-    if (!this.positions.has(name)) throw new TypeError(`the option channels does not contain the channel ${JSON.stringify(channel)}`);
+    if (!this.positions.has(name)) throw new TypeError(`the channel ${JSON.stringify(channel)} is not in the option channels, or the server rejected it`);
     if (!this.open.has(name)) return; // the subscription is pending
     this.send({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
     this.subscribe([name]);

@@ -163,7 +163,7 @@ export class FeedClient {
     refresh(channel) {
         const name = normalize(channel);
         if (!this.positions.has(name))
-            throw new TypeError(`the option channels does not contain the channel ${JSON.stringify(channel)}`);
+            throw new TypeError(`the channel ${JSON.stringify(channel)} is not in the option channels, or the server rejected it`);
         if (!this.open.has(name))
             return; // the subscription is pending
         this.send({ op: 'unsubscribe', id: `u${this.frames}`, channels: [name] });
