@@ -41,7 +41,8 @@ const (
 )
 
 // MarketIDForm describes a valid market id. It follows the name of a member in error texts.
-const MarketIDForm = "must be digits, or kalshi-, lmt-, manifold- or native- and an id, of at most 128 characters"
+const MarketIDForm = "must be 1 to 20 digits without a leading zero, or kalshi-, lmt-, manifold- or native- and an id, " +
+	"of at most 128 characters"
 
 // ErrMarketID is the error of a market id in an unknown form.
 var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId "+MarketIDForm).With("field", "marketId")

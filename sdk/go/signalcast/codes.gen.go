@@ -150,7 +150,7 @@ const (
 	ErrInvalidStatus Code = "invalid_status"
 	// ErrMissingMarketID is 400: a required member or parameter is missing.
 	ErrMissingMarketID Code = "missing_market_id"
-	// ErrInvalidMarketID is 400: Digits, or kalshi-, lmt-, manifold-, native- and a key; at most 128 characters.
+	// ErrInvalidMarketID is 400: 1 to 20 digits without a leading zero, or kalshi-, lmt-, manifold-, native- and a key; at most 128 characters.
 	ErrInvalidMarketID Code = "invalid_market_id"
 	// ErrMissingMarket is 400: The query parameter market; on the api host marketId.
 	ErrMissingMarket Code = "missing_market"
