@@ -140,7 +140,7 @@ func (s *Server) Unpin(c echo.Context) error {
 	}
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil || id.Provider() != protocol.Polymarket {
-		return protocol.ErrMarketID
+		return protocol.ErrMarketID.WithText("marketId must be the id of a Polymarket market: 1 to 20 digits")
 	}
 	removed, err := request.Audited(c, s.Audits, request.AdminAction{Target: string(id)}, func(ctx context.Context) (bool, error) {
 		return s.Pins.Unpin(ctx, id)
