@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
@@ -80,7 +82,12 @@ func TestPayloadFaults(t *testing.T) {
 		{SignalCreate, `{"MarketId":"1","position":"YES"}`, "marketId", "is missing"},
 		{SignalCreate, `{"MarketId":"2","marketId":"1","position":"YES"}`, "MarketId", "is not a member of this payload"},
 		{ProfileUpdate, `{"avatar":"http://x","displayName":"","other":1}`, "displayName", "must be 1 to 64 characters"},
-		{StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes", "must have different entries"},
+		{
+			StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes",
+			"must have entries that match the schema of the message type, each at most once",
+		},
+		{ProfileUpdate, `{"links":["http://x"]}`, "links", "must have entries that match the schema of the message type"},
+		{SignalCreate, `{"marketId":"1","position":"MAYBE"}`, "position", "must be one of: YES, NO"},
 		{StationUpdate, `{"lanes":1,"stationId":"abc"}`, "lanes", "must be a list of at most 11"},
 	} {
 		_, err := ReadPayload(c.of, []byte(c.payload), false)
@@ -88,5 +95,28 @@ func TestPayloadFaults(t *testing.T) {
 		if f == nil || why(err) != "invalid_request payload" || f.Extra[memberField] != c.field || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v, want %s of %s", c.payload, err, c.text, c.field)
 		}
+	}
+}
+
+// TestStringMemberTexts checks that the error of each string member states the permitted values. mustMatch selects some texts by
+// the start of the pattern, so a changed pattern can lose its text.
+func TestStringMemberTexts(t *testing.T) {
+	t.Parallel()
+	generic := mustMatch(&jsonschema.Schema{Type: "string"})
+	checked := 0
+	for key, s := range payloadSchemas() {
+		for _, m := range s.members {
+			schema := m.value.Schema()
+			if schema.Type == "integer" || schema.Type == "array" {
+				continue
+			}
+			checked++
+			if text := mustMatch(schema); strings.HasPrefix(text, generic) {
+				t.Errorf("%s, attested %v: the error of %s is %q", key.payload, key.attested, m.names[0], text)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no string member was checked")
 	}
 }

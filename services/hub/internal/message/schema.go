@@ -187,7 +187,11 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	case schema.Type == "integer":
 		return fmt.Sprintf("must be an integer from %.0f to %.0f", *schema.Minimum, *schema.Maximum)
 	case schema.Type == "array" && isList && len(list) <= *schema.MaxItems:
-		return "must have different entries that match the schema of the message type"
+		text := "must have entries that match the schema of the message type"
+		if schema.UniqueItems {
+			text += ", each at most once"
+		}
+		return text
 	case schema.Type == "array":
 		return fmt.Sprintf("must be a list of at most %d entries", *schema.MaxItems)
 	}
@@ -210,7 +214,11 @@ func mustMatch(schema *jsonschema.Schema) string {
 	case len(schema.AnyOf) > 0: // a string or null
 		return mustMatch(schema.AnyOf[0]) + ", or null"
 	case len(schema.Enum) > 0:
-		return "must be one of: " + strings.Trim(fmt.Sprint(schema.Enum), "[]")
+		values := make([]string, len(schema.Enum))
+		for i, v := range schema.Enum {
+			values[i] = fmt.Sprint(v)
+		}
+		return "must be one of: " + strings.Join(values, ", ")
 	case schema.Format == "date-time":
 		return "must be an RFC 3339 time"
 	}
@@ -224,7 +232,7 @@ func mustMatch(schema *jsonschema.Schema) string {
 		if schema.MinLength != nil {
 			least = *schema.MinLength
 		}
-		return fmt.Sprintf("must be %d to %d characters without control and format characters", least, *schema.MaxLength)
+		return fmt.Sprintf("must be %d to %d characters and match the schema of the message type", least, *schema.MaxLength)
 	}
 	return "must match the schema of the message type"
 }
