@@ -1,7 +1,7 @@
 package signal
 
 import (
-	"strconv"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -74,14 +74,15 @@ func (d *Draft) validate() error {
 	case d.CrowdLean != nil && !d.CrowdLean.Valid():
 		return invalid("crowdLeanBps", mustBeBps)
 	case d.Confidence != nil && (*d.Confidence < protocol.MinConfidence || *d.Confidence > protocol.MaxConfidence):
-		return invalid("confidence", "must be an integer from 1 to 100")
+		return invalid("confidence", "must be an integer from %d to %d", protocol.MinConfidence, protocol.MaxConfidence)
 	case d.MaxSlippage != nil && !d.MaxSlippage.Valid():
 		return invalid("maxSlippageBps", mustBeBps)
 	case d.TimeToResolution != nil && (*d.TimeToResolution < 0 || *d.TimeToResolution > protocol.MaxTimeToResolution):
-		return invalid("timeToResolution", "must be an integer from 0 to 315360000 (seconds)")
+		return invalid("timeToResolution", "must be an integer from 0 to %d (seconds)", protocol.MaxTimeToResolution)
 	case d.IdempotencyKey != nil &&
 		(*d.IdempotencyKey == "" || len(*d.IdempotencyKey) > protocol.MaxIdempotencyKey || len(d.BodyHash) != 32):
-		return invalid("idempotencyKey", "must have 1 to 128 characters, and the hash of the body must be sent with it")
+		return invalid("idempotencyKey", "must have 1 to %d characters, and the hash of the body must be sent with it",
+			protocol.MaxIdempotencyKey)
 	}
 	for _, t := range []struct {
 		field string
@@ -95,7 +96,11 @@ func (d *Draft) validate() error {
 		{"source", &d.Source, 32, false},
 	} {
 		if t.text != nil && (utf8.RuneCountInString(*t.text) > t.limit || !protocol.IsText(*t.text, t.lines)) {
-			return invalid(t.field, "must have at most "+strconv.Itoa(t.limit)+" characters and no control characters")
+			form := "must have at most %d characters and no control characters"
+			if t.lines {
+				form += " except line feeds"
+			}
+			return invalid(t.field, form, t.limit)
 		}
 	}
 	return nil
@@ -103,9 +108,9 @@ func (d *Draft) validate() error {
 
 const mustBeBps = "must be an integer from 0 to 10000 (bps)"
 
-// invalid returns ErrInvalid for a member of a call. text states the valid values of the member.
-func invalid(field, text string) error {
-	return ErrInvalid.WithText("%s %s", field, text).With("field", field)
+// invalid returns ErrInvalid for a member of a call. The text from format and args states the valid values of the member.
+func invalid(field, format string, args ...any) error {
+	return ErrInvalid.WithText("%s %s", field, fmt.Sprintf(format, args...)).With("field", field)
 }
 
 // VenueState is the state of the request to a market's venue. The filing statement requires this request for a market without
