@@ -233,7 +233,7 @@ func (s *Service) request(a authRequest, visitor Visitor) Request {
 func (s *Service) refuse(a authRequest, no refusal) (Answer, error) {
 	if !a.app.Trusted() {
 		return Answer{}, refusals[no.code].WithText(
-			"The app sent an invalid request (%s): %s. Go back to it and start again.", no.code, no.description)
+			"The request of the app was refused (%s): %s. Go back to the app and start again.", no.code, no.description)
 	}
 	return Answer{Redirect: s.errorAt(a.redirectURI, a.state, no)}, nil
 }
