@@ -9,7 +9,8 @@ import (
 // which requests the events of all channels with few frames. Otherwise the client would send more frames than the server permits.
 const maxRepairs = 8
 
-var errTooManyRepairs = errors.New("feed: events are missing on more than 8 channels; the client connects again")
+var errTooManyRepairs = errors.New(
+	"feed: more than 8 requests for missing events between two heartbeats; the client connects again")
 
 // handleSnapshot delivers the snapshot of a channel. A channel without a read position continues after the snapshot.
 func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
