@@ -35,7 +35,7 @@ func (l SocketLimits) withDefaults() SocketLimits {
 
 var (
 	errLeaving = apperr.New(apperr.Unavailable, "db_unavailable",
-		"the service is restarting; connect again in 1 s").With("retryAfterMs", 1000)
+		"this server process is stopping; connect again in 1 s").With("retryAfterMs", 1000)
 	errStarting = apperr.New(apperr.Unavailable, "db_unavailable",
 		"the feed is still loading; connect again in 1 s").With("retryAfterMs", 1000)
 	errTooMany = apperr.New(apperr.Limited, "rate_limited", "too many open connections; close one first").With("retryAfterMs", 1000)
