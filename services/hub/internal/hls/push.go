@@ -39,7 +39,8 @@ var (
 		"the file name must consist of letters, digits, - and _ and end in .m3u8, .ts, .m4s or .mp4")
 	errVideo = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment must be MPEG-TS or fragmented MP4")
 	errLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a segment must have at most 32 MiB and a playlist at most 256 KiB")
-	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body ended before its announced length")
+	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body is incomplete; send it again")
+	errHook  = apperr.New(apperr.Invalid, "invalid_body", "the body of a publish hook must have at most 4 KiB")
 )
 
 // push stores an upload of an encoder. It checks the key before it reads the body, and again before it stores the upload, because
@@ -246,8 +247,11 @@ func keyOf(r *http.Request) string {
 // of the stream and its parameters. MediaMTX sends a JSON object with path and query.
 func (o *Origin) publish(r *http.Request) error {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxHook+1))
-	if err != nil || len(raw) > maxHook {
+	switch {
+	case err != nil:
 		return errBroke
+	case len(raw) > maxHook:
+		return errHook
 	}
 	name, key, err := readHook(r.Header.Get("Content-Type"), raw)
 	if err != nil || key == reading {

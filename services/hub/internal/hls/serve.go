@@ -25,11 +25,7 @@ const (
 	cacheNever   = "no-store"
 )
 
-var (
-	errNotFound   = apperr.New(apperr.NotFound, "not_found", "")
-	errNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed",
-		"this path does not support the method; the header Allow lists the supported methods")
-)
+var errNotFound = apperr.New(apperr.NotFound, "not_found", "")
 
 // kinds maps the file extensions of served files to media types.
 var kinds = map[string]string{
@@ -93,7 +89,7 @@ func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() e
 		return
 	}
 	w.Header()["Allow"] = []string{strings.Join(methods, ", ")}
-	fail(w, errNotAllowed)
+	fail(w, httpx.ErrNotAllowed)
 }
 
 // logRefusal logs a refused or failed upload with the method of the request. It does not log wrong keys and rate limits, so that
@@ -123,7 +119,7 @@ func (o *Origin) handleRead(w http.ResponseWriter, r *http.Request, do func()) {
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		h["Allow"] = []string{"GET, HEAD, OPTIONS"}
-		fail(w, errNotAllowed)
+		fail(w, httpx.ErrNotAllowed)
 	}
 }
 

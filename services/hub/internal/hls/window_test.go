@@ -1,6 +1,7 @@
 package hls_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -129,6 +130,10 @@ func TestHooks(t *testing.T) {
 		if got := ask(object, body); got != want {
 			t.Errorf("%s: %d", body, got)
 		}
+	}
+	large := b.do("POST", "/hooks/publish", bytes.Repeat([]byte("x"), 4<<10+1), "Content-Type", form)
+	if large.Code != 400 || !strings.Contains(large.Body.String(), "must have at most 4 KiB") {
+		t.Errorf("body of more than 4 KiB: %d %s", large.Code, large.Body)
 	}
 }
 
