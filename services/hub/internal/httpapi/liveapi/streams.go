@@ -28,7 +28,7 @@ func (s *Server) MarketStreams(c echo.Context, id protocol.MarketID) error {
 func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
-		return protocol.ErrMarketID
+		return err
 	}
 	b := stream.Stream{
 		MarketID: id, Handle: request.Caller(c).Operator.Handle, URL: o.String("url", stream.MaxURL, true),
@@ -64,7 +64,7 @@ func (s *Server) streamChanged(ctx context.Context, handle protocol.Handle) {
 func (s *Server) UnbindStream(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
-		return protocol.ErrMarketID
+		return err
 	}
 	ctx := c.Request().Context()
 	removed, err := s.Stations.Unbind(ctx, id, request.Caller(c).Operator.Handle, s.Now())

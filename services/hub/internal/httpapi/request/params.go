@@ -14,12 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-var (
-	errMissingHandle = apperr.New(apperr.Invalid, "missing_handle", "handle is required").With("field", "handle")
-	// ErrInvalidHandle is the error of a text that cannot be a handle.
-	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle",
-		"handle must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
-)
+var errMissingHandle = apperr.New(apperr.Invalid, "missing_handle", "handle is required").With("field", "handle")
 
 // HandleParam returns the operator handle in the path. Error: not_found for a text that cannot be a handle.
 func HandleParam(c echo.Context) (protocol.Handle, error) {
@@ -36,11 +31,7 @@ func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	if raw == "" {
 		return "", errMissingHandle
 	}
-	h, err := protocol.ParseHandle(raw)
-	if err != nil {
-		return "", ErrInvalidHandle
-	}
-	return h, nil
+	return protocol.ParseHandle(raw)
 }
 
 // ByHandle returns a handler that calls its argument with the operator handle in the path. Error: not_found for a text that
@@ -54,7 +45,7 @@ func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc
 func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.Handle, error) {
 		h, err := HandleQuery(c)
-		if errors.Is(err, ErrInvalidHandle) {
+		if errors.Is(err, protocol.ErrHandle) {
 			err = operator.ErrUnknown
 		}
 		return h, err

@@ -137,7 +137,7 @@ func (s *Server) changeFollow(c echo.Context, o httpx.Object, do changeFollow) e
 	}
 	handle, err := protocol.ParseHandle(raw)
 	if err != nil {
-		return request.ErrInvalidHandle
+		return err
 	}
 	return s.showFollow(c, handle, do)
 }
