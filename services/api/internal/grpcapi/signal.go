@@ -160,7 +160,7 @@ func callerOf(c *operatorv1.Caller) signal.Caller {
 func draftOf(d *signalv1.Draft) (signal.Draft, error) {
 	id, err := protocol.ParseMarketID(d.GetMarketId())
 	if err != nil {
-		return signal.Draft{}, protocol.ErrMarketID
+		return signal.Draft{}, err
 	}
 	if err := uuids(d.GetId()); err != nil {
 		return signal.Draft{}, err
