@@ -23,7 +23,10 @@ var ErrOrigin = errors.New("arithmetic verified; origin not verified: records co
 	"run without --require-origin to check the arithmetic only")
 
 // ErrNoRecord is the error of an input that is not a record in a supported format.
-var ErrNoRecord = errors.New("the input is not a record: it must be JSON Lines, and its first line must be of type record")
+var ErrNoRecord = errors.New("the input is not a record in a supported format")
+
+// errFirstLine is the error of an input that is empty or whose first line is not of type record. It matches ErrNoRecord.
+var errFirstLine = fmt.Errorf("%w: it must be JSON Lines, and its first line must be of type record", ErrNoRecord)
 
 // maxLine is the maximum length of a line in bytes.
 const maxLine = 16 << 20
@@ -68,7 +71,7 @@ func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
 		return v.out, fmt.Errorf("line %d: %w", v.d.line+1, err)
 	}
 	if v.d.line == 0 {
-		return v.out, ErrNoRecord
+		return v.out, errFirstLine
 	}
 	v.d.line++
 	v.d.require(v.ended, "end", plain("nothing"), "a line of type end: the record is incomplete")
@@ -116,7 +119,7 @@ func (v *verifier) checkLine(text []byte) error {
 	}
 	if v.d.line == 1 {
 		if err != nil || kind.Type != "record" {
-			return ErrNoRecord
+			return errFirstLine
 		}
 		return v.begin(text)
 	}
@@ -138,17 +141,6 @@ func (v *verifier) checkLine(text []byte) error {
 // formatVersion is the supported version of the record format.
 const formatVersion = "2"
 
-// unsupportedVersionError is the error of a record with another version of the record format. It matches ErrNoRecord.
-type unsupportedVersionError string
-
-// Error implements error.
-func (e unsupportedVersionError) Error() string {
-	return fmt.Sprintf("record format version %q is not supported; this program reads version %s", string(e), formatVersion)
-}
-
-// Unwrap returns ErrNoRecord.
-func (e unsupportedVersionError) Unwrap() error { return ErrNoRecord }
-
 // begin parses and checks the first line of a record. It returns ErrNoRecord if the line is not valid JSON or the version of the
 // format is unknown.
 func (v *verifier) begin(text []byte) error {
@@ -157,7 +149,7 @@ func (v *verifier) begin(text []byte) error {
 		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
 	}
 	if h.Version != formatVersion {
-		return unsupportedVersionError(h.Version)
+		return fmt.Errorf("%w: version %q; this program reads version %s", ErrNoRecord, h.Version, formatVersion)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
 	checkMembers(text, *h, &v.d)
