@@ -18,7 +18,7 @@ type Home struct {
 // Flags contains the flags of most commands that send requests.
 type Flags struct {
 	Home
-	API       string `name:"api" help:"Address of the api. Default: api of the last login, or http://localhost:8081." env:"SIGNALCAST_API" placeholder:"URL"`
+	API       string `name:"api" help:"Address of the api. Default: api of the last login at this hub, or http://localhost:8081 with the default hub." env:"SIGNALCAST_API" placeholder:"URL"`
 	Key       string `help:"File with the key, mode 0600, or - for the standard input. Default: SIGNALCAST_KEY, then the stored key of this hub." placeholder:"FILE"`
 	PlainHTTP bool   `name:"plain-http" help:"Allow sending a key without encryption to another machine."`
 	JSON      bool   `name:"json" xor:"form" help:"Print JSON. This is the default if the output is not a terminal."`
