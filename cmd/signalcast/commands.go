@@ -11,10 +11,10 @@ import (
 
 // commands declares the commands of the program for kong.
 type commands struct {
-	Login      verbs.Login       `cmd:"" help:"Store a key, or mint one with an identity token. Reads either from the standard input."`
+	Login      verbs.Login       `cmd:"" help:"Store a key, or create one with an identity token. Reads either from the standard input."`
 	Logout     verbs.Logout      `cmd:"" help:"Delete the stored key. The key stays valid."`
 	WhoAmI     verbs.WhoAmI      `cmd:"" name:"whoami" help:"Show the owner of the key."`
-	Keys       verbs.Keys        `cmd:"" help:"List, mint and revoke operator keys."`
+	Keys       verbs.Keys        `cmd:"" help:"List, create and revoke operator keys."`
 	Call       verbs.Call        `cmd:"" help:"File a call. The first call on a market is final."`
 	Events     verbs.Events      `cmd:"" help:"Show the history of a call, or add an event to it."`
 	Market     verbs.Market      `cmd:"" help:"Search and show markets."`

@@ -282,7 +282,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 // TestRepeatedWrites checks that a call whose answer was lost is sent again with the same idempotency key, and that a request
-// that mints a key is not repeated.
+// that creates a key is not repeated.
 func TestRepeatedWrites(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

@@ -34,7 +34,7 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that they mint no key that cannot
+// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that they create no key that cannot
 // be stored.
 func TestKeysRequireAToken(t *testing.T) {
 	d := newShell(t)

@@ -87,7 +87,7 @@ type keysMint struct {
 	Permission []string `help:"Permissions of the key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
-// Run creates the file before it mints the key, so that it never mints a key that cannot be stored.
+// Run creates the file before it creates the key, so that it never creates a key that cannot be stored.
 func (k *keysMint) Run(ctx context.Context, at *session) error {
 	file, err := settings.CreateFile(k.Out)
 	if err != nil {

@@ -26,7 +26,7 @@ type loggedIn struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Run reads a key or an identity token from the standard input. It checks a key at the hub, or mints a new key with the token.
+// Run reads a key or an identity token from the standard input. It checks a key at the hub, or creates a new key with the token.
 // It then stores the key in config.json.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" || s.InTerminal {
@@ -46,7 +46,7 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 	}
 	stored, err := settings.Load()
 	if err == nil {
-		err = stored.Save() // fails before a key is minted that cannot be stored
+		err = stored.Save() // fails before a key is created that cannot be stored
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func checkKey(ctx context.Context, c *session) error {
 	return err
 }
 
-// mint mints a strict key with the identity token of c and returns the key. It stores the id and the permissions of the key in
+// mint creates a strict key with the identity token of c and returns the key. It stores the id and the permissions of the key in
 // done.
 func mint(ctx context.Context, c *session, label string, permissions []string, done *loggedIn) (key string, err error) {
 	may := make([]client.Permission, len(permissions))
