@@ -28,7 +28,7 @@ func TestLoginWithAKey(t *testing.T) {
 
 	other := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	_, bad := d.run(usage, "call", "701122", "no", "--price", "50", "--hub", other.URL)
-	d.requireContains(bad, "no key is stored for")
+	d.requireContains(bad, "no key is stored for "+other.URL+"; a key is required")
 	if len(other.requests) != 0 {
 		t.Error("a request was sent to a hub without a stored key")
 	}
@@ -56,7 +56,7 @@ func TestLoginWithAToken(t *testing.T) {
 		t.Errorf("the key is not stored, or the token is stored (error %v)", err)
 	}
 
-	// The login names no api, so a command for the api must ask for its address instead of using the default one.
+	// The login names no api, so a command for the api must require its address instead of using the default one.
 	_, bad := d.run(usage, "watch", "me")
 	d.requireContains(bad, "set it with --api or SIGNALCAST_API")
 }
@@ -80,7 +80,7 @@ func TestLoginRefused(t *testing.T) {
 	if len(hub.requests) != 2 {
 		t.Errorf("%d requests, want 2", len(hub.requests))
 	}
-	// If the folder of the settings cannot be written, login must mint no key.
+	// If the folder of the settings cannot be written, login must create no key.
 	t.Setenv("XDG_CONFIG_HOME", "/proc/nowhere")
 	d.in = token
 	d.run(usage, "login", "--hub", hub.URL)
