@@ -103,6 +103,10 @@ func TestMarketStates(t *testing.T) {
 			`is-resolved">Resolved NO<`, `class="outcome no"`, "Venue (source: Polymarket)", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71%</b><span>closing price of YES",
 			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">Evidence of the outcome</a>`, "<dt>Closing price</dt><dd>71% YES</dd>",
 		}},
+		"oracle": {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.Source = proto.String("gauge office") }), []string{"Oracle (source: gauge office)", "!Venue"}},
+		"admin": {resolved, claim("YES", func(o *resolutionv1.Outcome) {
+			o.Resolver, o.Source = proto.String("manual"), proto.String("native")
+		}), []string{"<dd>Administrator</dd>"}},
 		"void":      {resolved, claim("INVALID", func(o *resolutionv1.Outcome) { o.ProofUrl = nil }), []string{"Resolved void", "!Evidence of the outcome"}},
 		"no link":   {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.ProofUrl = proto.String("javascript:alert(1)") }), []string{"Resolved YES", "!javascript:"}},
 		"disputed":  {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.Disputed, o.DisputeReason = true, proto.String("wrong <gauge>") }), []string{`is-disputed">Disputed<`, "Resolved YES", "Disputed: wrong &lt;gauge&gt;"}},

@@ -129,19 +129,31 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 }
 
 // resolverLabels maps the resolvers of the ledger to the texts of the pages.
-var resolverLabels = map[string]string{"admin": "Administrator", "manual": "Administrator", "oracle": "Venue"}
+var resolverLabels = map[string]string{"admin": "Administrator", "manual": "Administrator", "oracle": "Oracle"}
 
-// resolverOf returns the label of the resolver of an outcome, and its source if the source differs. It returns "" without a
-// resolver.
+// defaultSource is the source of an outcome whose administrator named no source. Pages do not show it.
+const defaultSource = "native"
+
+// resolverOf returns the label of the resolver of an outcome, and its source unless the source is the resolver or defaultSource.
+// An oracle whose source is a venue has the label Venue. resolverOf returns "" without a resolver.
 func resolverOf(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""
 	}
-	label := cmp.Or(resolverLabels[*o.Resolver], *o.Resolver)
-	if o.Source != nil && *o.Source != *o.Resolver {
-		return label + " (source: " + venueName(*o.Source) + ")"
+	label, source := cmp.Or(resolverLabels[*o.Resolver], *o.Resolver), o.GetSource()
+	if *o.Resolver == "oracle" && isVenue(source) {
+		label = "Venue"
 	}
-	return label
+	if source == "" || source == *o.Resolver || source == defaultSource {
+		return label
+	}
+	return label + " (source: " + venueName(source) + ")"
+}
+
+// isVenue reports whether source names an external venue.
+func isVenue(source string) bool {
+	p, ok := protocol.ParseProvider(source)
+	return ok && p != protocol.Manual
 }
 
 // proofURL returns the URL of the evidence of an outcome. It returns "" if there is none, or if it is not an https URL.
