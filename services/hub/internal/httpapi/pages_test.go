@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/testkit"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
 )
 
@@ -127,6 +128,25 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read"), 200, "", "dk_")
 	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read&permission=read"), 400, "")
 	want(t, w.visit(true, http.MethodPost, "/dev/session", back(aPerson, "")), http.StatusForbidden, "")
+}
+
+// TestLimitsOfTheDeveloperPage checks the notices of the developer page at the maximum numbers of API keys and of apps.
+func TestLimitsOfTheDeveloperPage(t *testing.T) {
+	t.Parallel()
+	w := newBrowser(withPages(t))
+	w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
+	key := "label=bot&permission=read"
+	app := url.Values{
+		"name": {"Gauge"}, "type": {"public"}, "redirectUris": {"https://app.example/callback"}, "scope": {"profile:read"},
+	}.Encode()
+	for range 10 {
+		want(t, w.visit(false, http.MethodPost, "/dev/keys", key), 200, "")
+	}
+	want(t, w.visit(false, http.MethodPost, "/dev/keys", key), 409, "", "You have 10 active keys, the maximum. Revoke one first.")
+	for range grant.MaxApps {
+		want(t, w.visit(false, http.MethodPost, "/dev/apps", app), 200, "")
+	}
+	want(t, w.visit(false, http.MethodPost, "/dev/apps", app), 409, "", "You have 20 active apps, the maximum. Shut down one first.")
 }
 
 // TestAnotherSiteCannotSignIn checks that another site cannot sign a visitor in with a token of its choice, whatever state it

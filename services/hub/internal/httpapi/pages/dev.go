@@ -2,6 +2,8 @@ package pages
 
 import (
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -136,13 +138,30 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 	return s.render(c, status, "dev", p)
 }
 
-// showFault renders the developer page with the message of an error that the user can correct. It returns any other error.
+// showFault renders the developer page with a notice about an error that the user can correct. It returns any other error.
 func (s *site) showFault(c echo.Context, op operator.Operator, err error) error {
 	f := apperr.Of(err)
-	if f.Kind != apperr.Conflict && f.Kind != apperr.Invalid {
+	notice := noticeOf(f)
+	if notice == "" {
 		return err
 	}
-	return s.showDev(c, httpx.Status(f.Kind), op, func(p *devPage) { p.Notice = f.Message })
+	return s.showDev(c, httpx.Status(f.Kind), op, func(p *devPage) { p.Notice = notice })
+}
+
+// noticeOf returns the text of the developer page for an error that concerns no field of a form. It returns "" if the user cannot
+// correct the error.
+func noticeOf(f *apperr.Fault) string {
+	switch {
+	case errors.Is(f, grant.ErrAppLimit):
+		return fmt.Sprintf("You have %d active apps, the maximum. Shut down one first.", grant.MaxApps)
+	case f.Code == "key_limit_reached": // an error of the ledger, which sends its limit in the member "limit"
+		return fmt.Sprintf("You have %v active keys, the maximum. Revoke one first.", f.Extra["limit"])
+	case errors.Is(f, grant.ErrPublicClient):
+		return "A public app has no secret. Only a confidential app has one."
+	case f.Kind == apperr.Invalid:
+		return errForm.Message
+	}
+	return ""
 }
 
 // developer returns the operator whose token is in the cookie of the developer page. Error: unauthenticated for a missing or

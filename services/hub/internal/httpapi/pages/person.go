@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -127,7 +128,10 @@ func (s *site) changeFollow(
 		return operator.ErrUnknown
 	}
 	me := operator.Operator{ID: operator.ID(v.session.UserID), Handle: protocol.Handle(v.handle)}
-	if _, err := change(c.Request().Context(), me, handle); err != nil {
+	switch _, err := change(c.Request().Context(), me, handle); {
+	case errors.Is(err, follow.ErrSelf):
+		return follow.ErrSelf.WithText("You cannot follow yourself.")
+	case err != nil:
 		return err
 	}
 	return redirect(c, personPath+string(handle))

@@ -179,7 +179,7 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 	address, err := identityclaim.ParseAddress(raw)
 	if err == nil {
 		var station identityclaim.Station
-		if station, err = s.People.Claims.Station(form.Get("station")); err != nil {
+		if station, err = s.station(form); err != nil {
 			return err
 		}
 		_, err = s.People.Claims.Claim(c.Request().Context(), account.ID, station, address, "")
@@ -194,6 +194,15 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 		return err
 	}
 	return redirect(c, profilePath+"?done=claimed")
+}
+
+// station returns the station that the form names. Error: identityclaim.ErrStation with a text for the page.
+func (s *site) station(form url.Values) (identityclaim.Station, error) {
+	station, err := s.People.Claims.Station(form.Get("station"))
+	if errors.Is(err, identityclaim.ErrStation) {
+		return station, identityclaim.ErrStation.WithText("Wallets cannot be linked to this station.")
+	}
+	return station, err
 }
 
 // claimError returns the error text of a rejected claim; "" if the user cannot correct the error.
@@ -213,7 +222,7 @@ func (s *site) claimError(f *apperr.Fault) string {
 
 // dropClaim handles POST /profile/claims/drop, which removes the wallet of a station.
 func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url.Values) error {
-	station, err := s.People.Claims.Station(form.Get("station"))
+	station, err := s.station(form)
 	if err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ async function view() {
 
 const clipErrors = {
   not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.', clip_daily_limit: 'The daily limit of clips is reached.',
-  unauthenticated: 'Your session has expired. Sign in again.',
+  missing_market_id: 'The broadcast shows no market, so it cannot be clipped.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
 at('cut')?.addEventListener('click', async () => {
@@ -200,7 +200,7 @@ at('cut')?.addEventListener('click', async () => {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}', credentials: 'same-origin', signal: AbortSignal.timeout(10000),
     });
     const answerBody = await answer.json();
-    write(at('cut-message'), answer.ok ? 'Clip created. It appears in the list of clips when it is ready.' : (clipErrors[answerBody.error] ?? answerBody.message ?? 'Something went wrong. Try again in a minute.'));
+    write(at('cut-message'), answer.ok ? 'Clip created. It appears in the list of clips when it is ready.' : (clipErrors[answerBody.error] ?? 'Something went wrong. Try again in a minute.'));
     if (answer.ok) setTimeout(() => ignoreErrors(clips), 2000);
   } catch {
     write(at('cut-message'), 'The server does not respond. Try again in a minute.');

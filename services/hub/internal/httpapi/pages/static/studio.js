@@ -13,10 +13,16 @@ let beat = 0;
 let every = 15000;
 
 const errorTexts = {
-  invalid_name: 'Enter an overlay title of 1 to 200 characters.', invalid_market_id: 'This market id is invalid. Choose a market from the search.', market_not_found: 'There is no market with this id.',
-  invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.', invalid_display_name: 'Enter 1 to 64 characters on one line.',
-  invalid_links: 'Enter at most 5 URLs that start with https://.', invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
-  not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.',
+  invalid_name: 'Enter an overlay title of 1 to 200 characters.', missing_name: 'Enter an overlay title of 1 to 200 characters.',
+  invalid_annotation: 'Enter a note of at most 180 characters on one line.', missing_market_id: 'Choose a market first.',
+  invalid_market_id: 'This market id is invalid. Choose a market from the search.', market_not_found: 'There is no market with this id.',
+  missing_url: 'Enter the URL of an .m3u8 playlist.', invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.',
+  invalid_label: 'Enter a label of at most 80 characters on one line.', invalid_display_name: 'Enter a name of 1 to 64 characters on one line.',
+  invalid_bio: 'Enter at most 280 characters about you.', invalid_links: 'Enter at most 5 URLs that start with https://.',
+  invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
+  not_approved: 'An administrator has suspended your broadcasts.',
+  forbidden: 'This request was not sent from this site. Reload the page and try again.',
+  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.',
   clip_daily_limit: 'The daily limit of clips is reached.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
@@ -29,7 +35,7 @@ async function call(method, path, body) {
     });
     const answer = await response.json();
     if (response.ok) return answer;
-    showMessage(errorTexts[answer.error] ?? answer.message ?? 'Something went wrong. Try again in a minute.');
+    showMessage(errorTexts[answer.error] ?? 'Something went wrong. Try again in a minute.');
   } catch {
     showMessage('The server does not respond. Try again in a minute.');
   }
