@@ -133,7 +133,7 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	if reason != "" {
 		reason = ", no points: " + reason
 	} else if found.Score != nil {
-		reason = ", " + pointsLabel(*found.Score)
+		reason = ", " + view.PointsLabel(int64(*found.Score))
 	}
 	switch protocol.SignalStatus(found.GetStatus()) {
 	case protocol.Won:
@@ -167,9 +167,9 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
 	switch {
 	case m.ResolutionValue != nil && t.disputed:
-		t.Subtitle = "Resolved: " + outcomeLabel(m.GetResolutionValue()) + ", disputed"
+		t.Subtitle = "Resolved: " + view.OutcomeLabel(m.GetResolutionValue()) + ", disputed"
 	case m.ResolutionValue != nil:
-		t.Subtitle = "Resolved: " + outcomeLabel(m.GetResolutionValue())
+		t.Subtitle = "Resolved: " + view.OutcomeLabel(m.GetResolutionValue())
 	case m.YesBps != nil:
 		t.Subtitle = "YES " + inPercent(m.GetYesBps()) + " · NO " + inPercent(10000-m.GetYesBps())
 	}
@@ -210,7 +210,7 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 		t.Title = "@" + o.GetHandle()
 	}
 	if resolved > 0 {
-		t.Lines = append(t.Lines, strconv.Itoa(int(st.GetAccuracy()))+"% win rate, "+pointsLabel(int32(st.GetScore())))
+		t.Lines = append(t.Lines, strconv.Itoa(int(st.GetAccuracy()))+"% win rate, "+view.PointsLabel(st.GetScore()))
 	}
 	switch tier := protocol.Tier(o.GetTier()); {
 	case view.IsAI(o) || tier == protocol.Automated:
@@ -282,7 +282,7 @@ func openLine(call *signalv1.Signal) string {
 	if !signal.PriceFinal(call) {
 		atMost, orLower = "at most ", " or lower"
 	}
-	return "Open: " + atMost + pointsLabel(int32(won)) + " if won, " + pointsLabel(int32(lost)) + orLower + " if lost"
+	return "Open: " + atMost + view.PointsLabel(int64(won)) + " if won, " + view.PointsLabel(int64(lost)) + orLower + " if lost"
 }
 
 func inCents(bps int32) string {
@@ -291,21 +291,6 @@ func inCents(bps int32) string {
 }
 
 func inPercent(bps int32) string { return strings.TrimSuffix(inCents(bps), "¢") + "%" }
-
-func pointsLabel(n int32) string {
-	if n > 0 {
-		return "+" + strconv.Itoa(int(n)) + " points"
-	}
-	return strconv.Itoa(int(n)) + " points"
-}
-
-// outcomeLabel returns the label of a market outcome: YES, NO or VOID.
-func outcomeLabel(outcome string) string {
-	if outcome == string(protocol.VerdictInvalid) {
-		return "VOID"
-	}
-	return outcome
-}
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 

@@ -13,6 +13,7 @@ import (
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
 // Sizes and limits of a price chart. minPeriod is the minimum length of its time axis.
@@ -322,7 +323,7 @@ func newCoursePlot(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
 		out.Zero = y.percent(0)
 	}
 	if !c.GetWhole() {
-		out.Note = "The chart starts at " + signed(int(c.GetBefore())) + " points and shows the newest 10,000 calls."
+		out.Note = "The chart starts at " + view.PointsLabel(c.GetBefore()) + " and shows the newest 10,000 calls."
 	}
 	out.Label = "Points over time: lowest " + out.Low + ", highest " + out.High + ", now " + out.End
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -176,10 +177,10 @@ func feedRowOf(e *feedv1.Event) feedRow {
 		case d.Counted != nil && !*d.Counted:
 			r.Fact += ", not counted"
 		default:
-			r.Fact += ", " + signed(*d.Score) + " points"
+			r.Fact += ", " + view.PointsLabel(int64(*d.Score))
 		}
 	default:
-		r.Fact = outcomeLabel(d.Outcome)
+		r.Fact = view.OutcomeLabel(d.Outcome)
 	}
 	if r.Title == "" {
 		r.Title = "Market " + e.GetMarketId()

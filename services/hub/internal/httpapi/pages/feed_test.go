@@ -36,11 +36,13 @@ func TestFeedPage(t *testing.T) {
 		{Seq: 39, Type: "signal.event", At: at, Handle: "mara_k", Data: `{"signalId":"` + callID + `","event":{"type":"confidence","payload":{"confidence":80}}}`},
 		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketId: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
 		{Seq: 37, Type: "signal.created", At: at, Data: `no JSON`},
+		{Seq: 36, Type: "signal.resolved", At: at, Data: `{"signalId":"` + callID + `","status":"lost","score":-1}`},
+		{Seq: 35, Type: "market.resolved", At: at, MarketId: "1", Data: `{"marketId":"1","outcome":"INVALID"}`},
 	}}
 	w := b.get("/feed")
 	page := w.Body.String()
 	for _, want := range []string{
-		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "80% confidence", "NO at 68.5¢",
+		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "Lost, −1 point<", ">Void<", "80% confidence", "NO at 68.5¢",
 		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, ">Will it snow?<", ">Will it hail?<", "/u/mara_k", "11:59:58", "<noscript>",
 	} {
 		if !strings.Contains(page, want) {
@@ -50,7 +52,7 @@ func TestFeedPage(t *testing.T) {
 	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || !strings.HasSuffix(got, "; script-src 'self'; connect-src wss://api.example") {
 		t.Errorf("%d %q", w.Code, got)
 	}
-	if b.feed.asked.GetLimit() != 50 || len(b.feed.asked.GetTypes()) != 3 || strings.Count(page, "<li class=") != 5 {
+	if b.feed.asked.GetLimit() != 50 || len(b.feed.asked.GetTypes()) != 3 || strings.Count(page, "<li class=") != 7 {
 		t.Errorf("%v", b.feed.asked)
 	}
 	for query, channel := range map[string]string{"?of=resolutions": "resolutions", "?lane=science": "signals:lane:SCIENCE", "?of=nope": "signals", "?lane=other": "signals", "?of=wire": "wire"} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
 type marketID = protocol.MarketID
@@ -72,14 +73,6 @@ func statusLabel(status string) string {
 		return "Void"
 	}
 	return "Open"
-}
-
-// outcomeLabel returns the label of a market outcome: YES, NO or Void.
-func outcomeLabel(outcome string) string {
-	if outcome == string(protocol.VerdictInvalid) {
-		return "Void"
-	}
-	return outcome
 }
 
 // amount formats a volume with its unit: $182,000 or 182,000 contracts. It returns "" for nil or an invalid volume.
@@ -209,7 +202,7 @@ func callPoints(call *signalv1.Signal) string {
 	case !call.GetCounted():
 		return "not counted"
 	}
-	return signed(int(call.GetScore())) + " points"
+	return view.PointsLabel(int64(call.GetScore()))
 }
 
 // priceOf formats the scoring price of a call, and the stated price if it differs.

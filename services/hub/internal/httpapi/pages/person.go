@@ -15,6 +15,7 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
@@ -96,7 +97,7 @@ func (p *personPage) card() string {
 	}
 	if p.Summary.calls > 0 {
 		text += " " + countOf(p.Summary.calls, "call") + ", " + p.Summary.Won + " won, " + p.Summary.Lost + " lost, " +
-			p.Summary.Score + " points."
+			p.Summary.Score + " " + p.Summary.ScoreUnit + "."
 	}
 	return text
 }
@@ -140,7 +141,8 @@ func (s *site) changeFollow(
 // recordSummary has the totals of an operator as formatted texts.
 type recordSummary struct {
 	Title, Rank            string
-	Score, Trend           string
+	Score, ScoreUnit       string
+	Trend                  string
 	Total, Won, Lost       string
 	Void, Pending, WinRate string
 	Streak, CLV            string
@@ -165,7 +167,8 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse) recordSummary {
 	st := r.GetStats()
 	total, resolved, pending := st.GetTotal(), record.Resolved(st), record.Pending(st)
 	p := recordSummary{
-		Title: titleCase(record.Title(resolved)), Score: signed(int(st.GetScore())), Trend: trendOf(st.GetScore()),
+		Title: titleCase(record.Title(resolved)), Score: signed(int(st.GetScore())), ScoreUnit: view.PointsUnit(st.GetScore()),
+		Trend: trendOf(st.GetScore()),
 		Total: grouped(total),
 		Won:   grouped(st.GetWon()), Lost: grouped(st.GetLost()), Void: grouped(st.GetVoid()), Pending: grouped(pending),
 		None: total == 0, OnlyPending: total > 0 && resolved == 0,
@@ -190,7 +193,7 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse) recordSummary {
 		p.Moments = append(p.Moments, momentPart{
 			ID: m.GetSignalId(), Tier: titleCase(m.GetTier()), Class: strings.ToLower(m.GetTier()),
 			Title: cmp.Or(m.GetMarketTitle(), m.GetMarketId()), Side: m.GetDirection(), SideClass: sideClass(m.GetDirection()),
-			Price: cents(m.GetOddsBps()), Score: signed(int(m.GetScore())),
+			Price: cents(m.GetOddsBps()), Score: view.PointsLabel(int64(m.GetScore())),
 			At: ledgerclient.Time(m.GetMintedAt()).UTC().Format("2 Jan 2006"),
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -25,6 +26,7 @@ type receiptPage struct {
 	Settled                   bool
 	Score, ScoreUnit          string
 	Upside, Downside          string // points of an open call if it is won or lost
+	UpsideUnit, DownsideUnit  string
 	AtMost                    string // prefix of Upside while the scoring price can still rise; Downside can then become lower
 	Stated, NoPoints          string
 	Take                      string
@@ -84,7 +86,8 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 			callerName(sig)+" called "+side+" at "+price+", filed "+when(filed)+".", "/receipts/"+id),
 		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
 		Status: status, StatusLabel: statusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
-		Upside: signed(won), Downside: signed(lost), NoPoints: signal.NoPoints(sig),
+		Upside: signed(won), UpsideUnit: view.PointsUnit(int64(won)),
+		Downside: signed(lost), DownsideUnit: view.PointsUnit(int64(lost)), NoPoints: signal.NoPoints(sig),
 		Handle: sig.GetHandle(), PublicID: sig.GetPublicId(), Take: sig.GetTextTake(),
 		Filed: when(filed), FiledISO: protocol.Stamp(filed),
 	}
@@ -108,7 +111,7 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 // addResult adds the result of the call, and the outcome of its market unless o is nil.
 func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if sig.Score != nil {
-		p.Score, p.ScoreUnit = signed(int(sig.GetScore())), "points"
+		p.Score, p.ScoreUnit = signed(int(sig.GetScore())), view.PointsUnit(int64(sig.GetScore()))
 	}
 	if sig.ClosePriceBps != nil {
 		p.Close = percent(sig.GetClosePriceBps())
@@ -123,7 +126,7 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		return
 	}
 	if o.Outcome != nil {
-		p.Outcome = outcomeLabel(*o.Outcome)
+		p.Outcome = view.OutcomeLabel(*o.Outcome)
 	}
 	p.Resolver, p.ProofURL, p.Disputed = resolverOf(o), proofURL(o), disputeReason(o)
 }

@@ -14,7 +14,7 @@ const notes = { take: 'Take', reaffirm: 'Reaffirmed', confidence: 'Confidence', 
 const venues = { polymarket: 'Polymarket', kalshi: 'Kalshi', limitless: 'Limitless', manifold: 'Manifold', manual: 'Signalcast' };
 
 const round = (n) => String(Math.round(n * 100) / 100);
-const signed = (n) => (n > 0 ? `+${n}` : n < 0 ? `−${-n}` : '0');
+const points = (n) => `${n > 0 ? '+' : n < 0 ? '−' : ''}${Math.abs(n)} ${Math.abs(n) === 1 ? 'point' : 'points'}`;
 const to = (path, id) => path + encodeURIComponent(id ?? '');
 
 // describe returns the texts of an event. The server formats the first events in the same way.
@@ -29,7 +29,7 @@ function describe({ seq, type, at, data }) {
       return { ...row, url: to('/receipts/', data.signalId), label: notes[kind] ?? 'Note', fact, text: payload?.text };
     }
     case 'signal.resolved': {
-      const score = typeof data.score !== 'number' || data.status === 'void' ? '' : data.counted === false ? ', not counted' : `, ${signed(data.score)} points`;
+      const score = typeof data.score !== 'number' || data.status === 'void' ? '' : data.counted === false ? ', not counted' : `, ${points(data.score)}`;
       return { ...row, url: to('/receipts/', data.signalId), fact: (results[data.status] ?? 'Open') + score };
     }
     case 'wire.move':
