@@ -87,7 +87,7 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		case errors.As(err, &large):
 			return nil, tooLarge(limit)
 		default:
-			return nil, ErrBody.WithText("body ended before its announced length").Wrap(err)
+			return nil, ErrBody.WithText("body is incomplete; send it again").Wrap(err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, app
 		return "", err
 	}
 	if app == nil || !app.Active() || !app.matches(r.RedirectURI) {
-		return "", invalid("client_id", "The app that sent you here has changed. Go back to it and start again.")
+		return "", invalid("client_id", "The app that sent you here has changed. Go back to the app and start again.")
 	}
 	switch {
 	case !approve:

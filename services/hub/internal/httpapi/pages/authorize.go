@@ -33,7 +33,7 @@ func (s *site) authorize(c echo.Context) error {
 	setPrivate(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return grant.ErrInvalidRequest.WithText("The app sent an invalid authorization request. Go back to it and start again.")
+		return grant.ErrInvalidRequest.WithText("The app sent an invalid authorization request. Go back to the app and start again.")
 	}
 	v := s.viewer(c)
 	who := v.session
