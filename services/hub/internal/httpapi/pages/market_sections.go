@@ -18,7 +18,7 @@ import (
 )
 
 // statusBadge is the status of a market as the market page shows it.
-type statusBadge struct{ Label, Class, Note string }
+type statusBadge struct{ Label, Class string }
 
 type outcomePart struct {
 	Label, Class, Resolver, At, AtISO string
@@ -64,19 +64,19 @@ func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) status
 	}
 	switch {
 	case o != nil && o.GetDisputed():
-		return statusBadge{"Disputed", "disputed", "The outcome is under review."}
+		return statusBadge{"Disputed", "disputed"}
 	case status == protocol.MarketResolved || o != nil && o.Outcome != nil:
-		return statusBadge{resolvedLabel(outcome), "resolved", "The market is closed and its calls are scored."}
+		return statusBadge{resolvedLabel(outcome), "resolved"}
 	case status == protocol.MarketClosed:
-		return statusBadge{"Closed, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+		return statusBadge{"Closed, outcome pending", "provisional"}
 	case status == protocol.MarketOpen && !end.IsZero() && !end.After(now):
-		return statusBadge{"Ended, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+		return statusBadge{"Ended, outcome pending", "provisional"}
 	case status == protocol.MarketOpen && m.GetProvisional():
-		return statusBadge{"Outcome proposed", "provisional", "No more calls. The outcome is not final yet."}
+		return statusBadge{"Outcome proposed", "provisional"}
 	case status == protocol.MarketOpen:
-		return statusBadge{"Open", "open", "Open for calls."}
+		return statusBadge{"Open", "open"}
 	}
-	return statusBadge{"Status unknown", "unknown", "The venue is unavailable."}
+	return statusBadge{"Status unknown", "unknown"}
 }
 
 func resolvedLabel(outcome *string) string {

@@ -71,7 +71,7 @@ let shown = '';
 
 const price = (id) => (prices.has(id) ? cents(prices.get(id)) : '');
 
-const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'Price move', final_stretch: 'Ending soon', clock: 'On now' };
+const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'Price move', final_stretch: 'Ending soon' };
 
 // stage returns what the large part shows: a live operator first, otherwise the lanes one after another, with the market of the
 // spotlight among them.
