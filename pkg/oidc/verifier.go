@@ -187,7 +187,10 @@ func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	}
 	if _, given := c["nbf"]; given {
 		from, err := c.moment("nbf")
-		if err != nil || from.After(now.Add(leeway)) {
+		if err != nil {
+			return issued, expires, err
+		}
+		if from.After(now.Add(leeway)) {
 			return issued, expires, errors.New("the token is not valid yet")
 		}
 	}

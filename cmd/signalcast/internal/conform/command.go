@@ -111,7 +111,7 @@ func (p *Report) verdict(only []string) error {
 func (c *Command) target(s *verbs.Streams) (Target, error) {
 	t := Target{Venue: c.Venue, Market: c.Market}
 	if !marketForm.MatchString(c.Venue) || c.Market != "" && !marketForm.MatchString(c.Market) {
-		return t, errors.New("--venue and --market must have 1 to 128 characters of letters, digits and : . _ -")
+		return t, errors.New("--venue and --market must have 1 to 128 characters of letters, digits and : . _ - and begin with a letter or digit")
 	}
 	if c.Each < time.Second/10 || c.Each > time.Minute {
 		return t, errors.New("--each must be 100ms to 1m")

@@ -33,7 +33,7 @@ func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error
 	}
 	passport, err := uuid.Parse(k.DenpaID)
 	if err != nil {
-		return nil, fmt.Errorf("the passport id of the signing key is not a UUID: %w", err)
+		return nil, fmt.Errorf("denpaId of the signing key is not a UUID; create a key with `signalcast signer new`: %w", err)
 	}
 	by, err := k.signer()
 	if err != nil {

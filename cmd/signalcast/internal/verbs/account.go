@@ -41,7 +41,10 @@ func (l *Logout) Run(s *Streams) error {
 		}
 	}
 	if len(out.Removed) == 0 {
-		return errors.New("no key is stored for " + at + "; name the hub with --hub")
+		if l.All {
+			return errors.New("no key is stored")
+		}
+		return errors.New("no key is stored for " + at + "; name another hub with --hub")
 	}
 	if out.Stored, err = settings.Path(); err == nil {
 		err = stored.Save()

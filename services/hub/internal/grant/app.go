@@ -149,9 +149,15 @@ func (a *App) apply(c AppChange, resources []string) error {
 	return a.check(resources)
 }
 
+// linkForm returns the error text of a URL that goodLink refuses.
+func linkForm(field string) string {
+	return field + " must be an https URL of at most 500 ASCII characters, without # and without a user name"
+}
+
 func (a *App) check(resources []string) error {
 	if !goodName(a.Name) {
-		return invalid("name", "name must be 1 to 64 visible characters and must not contain the name of this service")
+		return invalid("name", "name must be 1 to 64 visible characters, without spaces at the start or end, "+
+			"and without the name of this service")
 	}
 	if a.Kind != Public && a.Kind != Confidential {
 		return invalid("type", "type must be public or confidential")
@@ -168,10 +174,10 @@ func (a *App) check(resources []string) error {
 		return ErrInvalidScope.WithText("scopes must contain at least one scope")
 	}
 	if a.Homepage != "" && !goodLink(a.Homepage) {
-		return invalid("homepage", "homepage must be an https URL of at most 500 characters")
+		return invalid("homepage", linkForm("homepage"))
 	}
 	if a.LogoURL != "" && !goodLink(a.LogoURL) {
-		return invalid("logoUrl", "logoUrl must be an https URL of at most 500 characters")
+		return invalid("logoUrl", linkForm("logoUrl"))
 	}
 	for _, r := range a.AllowedResources {
 		if !slices.Contains(resources, r) {

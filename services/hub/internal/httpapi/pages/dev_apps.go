@@ -31,12 +31,12 @@ type appRow struct {
 
 // appErrors has the error texts of the app form, by field.
 var appErrors = map[string]string{
-	"name": "Enter 1 to 64 visible characters, without spaces at the start or end.",
+	"name": "Enter 1 to 64 visible characters, without the name of this service.",
 	"redirectUris": "Enter 1 to 10 different URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as " +
 		"com.example.app:/cb.",
 	"scopes":   "Choose at least one scope.",
-	"homepage": "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
-	"logoUrl":  "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"homepage": "Enter a URL that starts with https:// and has at most 500 ASCII characters and no #, or leave it empty.",
+	"logoUrl":  "Enter a URL that starts with https:// and has at most 500 ASCII characters and no #, or leave it empty.",
 	"type":     "Choose public or confidential.",
 }
 
