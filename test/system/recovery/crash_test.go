@@ -49,7 +49,7 @@ func TestAcknowledgedCallsSurviveTheKillOfAHub(t *testing.T) {
 // early.
 func TestAcknowledgedCallsSurviveTheKillOfPostgres(t *testing.T) {
 	s := exclusive(t)
-	w := writeDuring(t, s, stack.Size(t, 1, 4, 50), func(int) { s.Crash(t, "postgres") })
+	w := writeDuring(t, s, stack.Size(t, 3, 4, 50), func(int) { s.Crash(t, "postgres") })
 	w.RequireStored(t)
 }
 
