@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -76,6 +78,20 @@ func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 		return next(nil)
 	})
 	return valued, paths
+}
+
+// decodeInt sets target to the whole number in the next argument. The text of its error contains the tag "bounds" of the flag.
+func decodeInt(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("number", &text); err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(text, 0, strconv.IntSize)
+	if err != nil {
+		return errors.New(strings.TrimSpace("must be a whole number " + ctx.Value.Tag.Get("bounds")))
+	}
+	target.SetInt(n)
+	return nil
 }
 
 // command returns the name of the program and the longest known command at the start of the arguments, for example "signalcast

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"reflect"
 
 	"github.com/alecthomas/kong"
 
@@ -57,6 +58,7 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 	parser, err := kong.New(&cli, kong.Name("signalcast"),
 		kong.Description("File calls, read the protocol, verify records and servers."),
 		kong.Writers(streams.Out, errOut), kong.Vars{"lanes": lanes, "version": "signalcast " + version.Read().String()}, kong.Bind(streams),
+		kong.KindMapper(reflect.Int, kong.MapperFunc(decodeInt)),
 		kong.Exit(func(code int) { exited = code }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		panic(err) // the declaration of the commands is invalid

@@ -255,6 +255,40 @@ func TestUsage(t *testing.T) {
 	d.requireContains(out, "market search")
 }
 
+// TestNumbersOutOfBounds checks that an explicit 0 is not treated as an absent flag, and that errors of numbers state the bounds.
+func TestNumbersOutOfBounds(t *testing.T) {
+	d := newShell(t)
+	t.Setenv("SIGNALCAST_KEY", key)
+	t.Setenv("SIGNALCAST_ADMIN_SECRET", "opensesame")
+	hub := serve(t, respond(http.StatusOK, `{"ok":true}`))
+	market := []string{"admin", "market", "create", "Will it rain in Opava?", "--lane", "SCIENCE", "--cutoff", "2027-06-01T00:00:00Z"}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"--confidence must be 1 to 100", []string{"call", "1", "yes", "--price", "5", "--confidence", "0"}},
+		{"--confidence must be 1 to 100", []string{"events", "add", signalID, "confidence", "--confidence", "0"}},
+		{"--confidence must be 1 to 100", []string{"events", "add", signalID, "confidence", "--confidence", "101"}},
+		{"requires --confidence", []string{"events", "add", signalID, "confidence"}},
+		{"--count must be at least 1", []string{"watch", "--count", "0", "--api", hub.URL}},
+		{"--count must be at least 1", []string{"live", "on", "--count", "0"}},
+		{"--within must not be negative", append(market, "--within", "-1h")},
+		{"--confidence: must be a whole number from 1 to 100", []string{"call", "1", "yes", "--confidence", "x"}},
+		{"--limit: must be a whole number from 1 to 100", []string{"market", "search", "--limit", "x"}},
+		{"--limit: must be a whole number from 1 to 100", []string{"board", "--limit", "99999999999999999999"}},
+		{"--count: must be a whole number of at least 1", []string{"watch", "--count", "1.5"}},
+		{"--days: must be a whole number of at least 1", []string{"signer", "register", "x", "--scope", "x", "--days", "x"}},
+	} {
+		_, bad := d.run(usage, append(c.args, "--hub", hub.URL)...)
+		d.requireContains(bad, c.want)
+	}
+	if len(hub.requests) > 0 {
+		t.Errorf("%d requests, want 0", len(hub.requests))
+	}
+	d.run(done, append(market, "--within", "0s", "--hub", hub.URL)...)
+	d.requireContains(hub.bodies[0], `"resolvesBy":"2027-06-01T00:00:00Z"`)
+}
+
 // TestUnavailable checks that a read of an unavailable service is repeated, with increasing waits, and then has exit code 3. It
 // must not be repeated if Retry-After is long.
 func TestUnavailable(t *testing.T) {

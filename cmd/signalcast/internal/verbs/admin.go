@@ -62,13 +62,13 @@ func adviseAdmin(err error) error {
 
 type adminMarket struct {
 	adminFlags
-	Question    string        `arg:"" help:"10 to 200 characters."`
-	Cutoff      time.Time     `required:"" help:"Time at which the market closes, as 2027-06-01T00:00:00Z." placeholder:"TIME"`
-	Lane        string        `required:"" help:"One of the lanes, such as SCIENCE." enum:"${lanes}OTHER"`
-	Description string        `help:"Description of the market, up to 4000 characters."`
-	Source      string        `help:"Address of the page that will show the outcome." placeholder:"URL"`
-	Yes         *Price        `help:"Initial price of YES in cents, 1 to 99. Default: 50." placeholder:"CENTS"`
-	Within      time.Duration `help:"Time after the cutoff within which the outcome is claimed." placeholder:"DURATION"`
+	Question    string         `arg:"" help:"10 to 200 characters."`
+	Cutoff      time.Time      `required:"" help:"Time at which the market closes, as 2027-06-01T00:00:00Z." placeholder:"TIME"`
+	Lane        string         `required:"" help:"One of the lanes, such as SCIENCE." enum:"${lanes}OTHER"`
+	Description string         `help:"Description of the market, up to 4000 characters."`
+	Source      string         `help:"Address of the page that will show the outcome." placeholder:"URL"`
+	Yes         *Price         `help:"Initial price of YES in cents, 1 to 99. Default: 50." placeholder:"CENTS"`
+	Within      *time.Duration `help:"Time after the cutoff within which the outcome is claimed." placeholder:"DURATION"`
 }
 
 // Run creates the native market at the hub and shows its id.
@@ -77,8 +77,11 @@ func (m *adminMarket) Run(ctx context.Context, at *session) error {
 		Question: m.Question, CutoffAt: m.Cutoff, Lane: client.Lane(m.Lane), Description: optional(m.Description),
 		ResolutionSource: optional(m.Source), InitialYesBps: (*int)(m.Yes),
 	}
-	if m.Within > 0 {
-		by := m.Cutoff.Add(m.Within)
+	if m.Within != nil {
+		if *m.Within < 0 {
+			return errors.New("--within must not be negative")
+		}
+		by := m.Cutoff.Add(*m.Within)
 		draft.ResolvesBy = &by
 	}
 	a, err := at.CreateNativeMarket(ctx, draft)

@@ -18,7 +18,7 @@ type Board struct {
 	Window    string `help:"Time window of the broadcast board: all or 28d." enum:"all,28d," default:""`
 	Lane      string `help:"Only this lane, such as SCIENCE." enum:"${lanes}" default:""`
 	Order     string `help:"Order of the rows: score or edge." enum:"score,edge" default:"score"`
-	Limit     int    `help:"Number of rows, 1 to 100." default:"20"`
+	Limit     int    `help:"Number of rows, 1 to 100." bounds:"from 1 to 100" default:"20"`
 }
 
 // Run reads the leaderboard from the api or, for broadcast scores, from the hub and shows it.

@@ -25,7 +25,7 @@ type Call struct {
 	Market      string `arg:"" help:"Id of the market."`
 	Side        Side   `arg:"" help:"yes or no."`
 	Price       *Price `help:"Price of the side called, in cents: 0 to 100, with at most two decimals. Default: newest price." placeholder:"CENTS"`
-	Confidence  int    `help:"Confidence in percent, 1 to 100."`
+	Confidence  *int   `help:"Confidence in percent, 1 to 100." bounds:"from 1 to 100" placeholder:"INT"`
 	Take        string `help:"Text added to the call, up to 500 characters."`
 	MaxSlippage Price  `help:"Refuse the call if its side costs more than this above the price. Default: 2." default:"2" placeholder:"CENTS"`
 
@@ -84,8 +84,8 @@ func (p *Price) UnmarshalText(raw []byte) error {
 
 // Run files the call, or sends it as a dry run. Without a price it uses the newest price of the market.
 func (c *Call) Run(ctx context.Context, s *Streams) error {
-	if c.Confidence < 0 || c.Confidence > 100 {
-		return errors.New("--confidence must be 1 to 100")
+	if err := checkConfidence(c.Confidence); err != nil {
+		return err
 	}
 	at, err := openWithKey(&c.Flags, s)
 	if err != nil {
@@ -120,6 +120,14 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		"Run the command again with "+c.repeatFlags()+": it returns the stored call or files it once"))
 }
 
+// checkConfidence returns an error if the confidence is outside 1 to 100. nil means that no confidence was given.
+func checkConfidence(confidence *int) error {
+	if confidence != nil && (*confidence < 1 || *confidence > 100) {
+		return errors.New("--confidence must be 1 to 100")
+	}
+	return nil
+}
+
 // draft returns the body of the request that files the call.
 func (c *Call) draft() client.SignalDraft {
 	bound := int(c.MaxSlippage)
@@ -129,7 +137,7 @@ func (c *Call) draft() client.SignalDraft {
 	}
 	return client.SignalDraft{
 		MarketID: c.Market, Direction: client.Side(c.Side), PriceAtPrediction: int(*c.Price),
-		Confidence: positive(c.Confidence), TextTake: optional(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
+		Confidence: c.Confidence, TextTake: optional(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
 	}
 }
 

@@ -31,7 +31,7 @@ type eventsAdd struct {
 	Text       string    `help:"Text of a take or a note, up to 500 characters."`
 	URL        string    `name:"url" help:"Link of a take."`
 	Media      string    `help:"Id of the recording of a take."`
-	Confidence int       `help:"New confidence of a confidence event, 1 to 100."`
+	Confidence *int      `help:"New confidence of a confidence event, 1 to 100." bounds:"from 1 to 100" placeholder:"INT"`
 	Channel    string    `help:"Channel of a share, up to 40 characters."`
 	DryRun     bool      `help:"Check the event and show what would be stored; store nothing."`
 
@@ -53,8 +53,11 @@ func (e *eventsAdd) body() ([]byte, error) {
 			payload[name] = v
 		}
 	}
-	if e.Confidence != 0 {
-		payload["confidence"] = e.Confidence
+	if err := checkConfidence(e.Confidence); err != nil {
+		return nil, err
+	}
+	if e.Confidence != nil {
+		payload["confidence"] = *e.Confidence
 	}
 	for name := range payload {
 		if !slices.Contains(members[e.Type], name) {

@@ -72,17 +72,17 @@ func (l *liveClear) Run(ctx context.Context, at *session) error {
 type liveOn struct {
 	settings.Flags
 	Market string `help:"Id of the market that the session is about."`
-	Count  int    `help:"Number of heartbeats; the session then stays live for at most 45 seconds. Default: until Ctrl-C." placeholder:"N"`
+	Count  *int   `help:"Number of heartbeats; the session then stays live for at most 45 seconds. Default: until Ctrl-C." bounds:"of at least 1" placeholder:"N"`
 }
 
 // offlineTimeout is the time limit of the request that ends the session after Ctrl-C.
 const offlineTimeout = 5 * time.Second
 
 // Run sends heartbeats at the interval that the hub requests. After Ctrl-C it ends the live session and returns the error of
-// that request. If Count is not 0, it returns after Count heartbeats without ending the session.
+// that request. If Count is set, it returns after Count heartbeats without ending the session.
 func (l *liveOn) Run(ctx context.Context, s *Streams) error {
-	if l.Count < 0 {
-		return errCount
+	if err := checkCount(l.Count); err != nil {
+		return err
 	}
 	at, err := openWithKey(&l.Flags, s)
 	if err != nil {
@@ -94,7 +94,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 	for n := 1; ; n++ {
 		every, err := l.sendHeartbeat(ctx, at)
-		if ctx.Err() == nil && (err != nil || n == l.Count) {
+		if ctx.Err() == nil && (err != nil || l.Count != nil && n == *l.Count) {
 			return err
 		}
 		if ctx.Err() != nil || wait(ctx, every) != nil {

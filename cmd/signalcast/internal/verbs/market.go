@@ -25,7 +25,7 @@ type marketSearch struct {
 	Lane   string   `help:"Only this lane, such as SCIENCE." enum:"${lanes}" default:""`
 	Closed bool     `help:"List closed and resolved markets instead of open ones."`
 	Sort   string   `help:"Order: volume, volume24h or endDate." enum:"volume,volume24h,endDate" default:"volume"`
-	Limit  int      `help:"Number of markets, 1 to 100." default:"20"`
+	Limit  int      `help:"Number of markets, 1 to 100." bounds:"from 1 to 100" default:"20"`
 	Cursor string   `help:"Start at this cursor, the next_cursor of the previous page."`
 }
 

@@ -171,7 +171,13 @@ func decoded[T any](a *http.Response, err error) (v T, _ error) {
 
 var errProtocol = errors.New("the response does not match the protocol; check --hub and --api, or use --json")
 
-var errCount = errors.New("--count must be at least 1")
+// checkCount returns an error if the value of --count is less than 1. nil means no limit.
+func checkCount(count *int) error {
+	if count != nil && *count < 1 {
+		return errors.New("--count must be at least 1")
+	}
+	return nil
+}
 
 // text returns the text that p points to, or "" for nil.
 func text[T ~string](p *T) string {
@@ -187,14 +193,6 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// positive returns a pointer to n, or nil if n is 0. Requests omit members that are nil.
-func positive(n int) *int {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 // when returns a time in UTC with minutes as text, or "" for nil.

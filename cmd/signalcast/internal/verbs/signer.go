@@ -86,7 +86,7 @@ type signerRegister struct {
 	File  string   `arg:"" help:"File of the key." type:"path"`
 	Scope []string `required:"" help:"Scopes of the key, such as signal:create, one for each type of message. An operator key can grant those of its permissions."`
 	Label string   `help:"Name of the key." default:"signalcast"`
-	Days  int      `help:"Days until the key expires, at most 90 with an operator key. A key of an app expires with its grant at the latest." default:"89"`
+	Days  int      `help:"Days until the key expires, at most 90 with an operator key. A key of an app expires with its grant at the latest." bounds:"of at least 1" default:"89"`
 }
 
 // Run requests a challenge from the hub, signs the registration with the key, and registers the key.

@@ -22,7 +22,7 @@ import (
 type Watch struct {
 	settings.Flags
 	Channels []string `arg:"" optional:"" help:"Channels, such as signals, market:701122, operator:mara_k, resolutions, live, me. Default: signals."`
-	Count    int      `help:"End after this many events." placeholder:"N"`
+	Count    *int     `help:"End after this many events." bounds:"of at least 1" placeholder:"N"`
 	State    string   `help:"File that stores the position in the feed, so that the next run continues there." type:"path" placeholder:"FILE"`
 }
 
@@ -71,8 +71,8 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 
 // options validates the flags and returns the options of the feed client.
 func (w *Watch) options(s *Streams) (feed.Options, error) {
-	if w.Count < 0 {
-		return feed.Options{}, errCount
+	if err := checkCount(w.Count); err != nil {
+		return feed.Options{}, err
 	}
 	if len(w.Channels) == 0 {
 		w.Channels = []string{"signals"}
@@ -132,7 +132,7 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 			return errors.New("unknown channel " + line.Channel + "; docs/protocol/ws.md lists the channels")
 		}
 		if line.Kind == "event" {
-			if events++; events == w.Count {
+			if events++; w.Count != nil && events == *w.Count {
 				return nil
 			}
 		}
