@@ -37,5 +37,5 @@ type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, the commit and the Go version."`
 }
 
-// lanes lists the values of --lane for lists. The empty value means all lanes.
-const lanes = "POLITICS,CRYPTO,SPORT,CULTURE,MUSIC,TECH,ECONOMY,SCIENCE,WORLD,ENTERTAINMENT,"
+// lanes lists the values of --lane for lists.
+const lanes = "POLITICS,CRYPTO,SPORT,CULTURE,MUSIC,TECH,ECONOMY,SCIENCE,WORLD,ENTERTAINMENT"

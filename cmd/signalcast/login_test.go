@@ -72,7 +72,8 @@ func TestLoginRefused(t *testing.T) {
 		}
 	}
 	for _, d.in = range []string{"", "hello", key + "\n" + key, key[:20], strings.Repeat("a", 1<<20)} {
-		d.run(usage, "login", "--hub", hub.URL)
+		_, bad := d.run(usage, "login", "--hub", hub.URL)
+		d.requireContains(bad, "must contain a key or an identity token")
 	}
 	d.in = key
 	_, bad := d.run(usage, "login", "--hub", "http://hub.example")

@@ -261,7 +261,7 @@ func TestNumbersOutOfBounds(t *testing.T) {
 	t.Setenv("SIGNALCAST_KEY", key)
 	t.Setenv("SIGNALCAST_ADMIN_SECRET", "opensesame")
 	hub := serve(t, respond(http.StatusOK, `{"ok":true}`))
-	market := []string{"admin", "market", "create", "Will it rain in Opava?", "--lane", "SCIENCE", "--cutoff", "2027-06-01T00:00:00Z"}
+	market := []string{"admin", "market", "create", "Will it rain?", "--lane", "SCIENCE", "--cutoff", "2027-06-01T00:00:00Z"}
 	for _, c := range []struct {
 		want string
 		args []string
@@ -287,6 +287,29 @@ func TestNumbersOutOfBounds(t *testing.T) {
 	}
 	d.run(done, append(market, "--within", "0s", "--hub", hub.URL)...)
 	d.requireContains(hub.bodies[0], `"resolvesBy":"2027-06-01T00:00:00Z"`)
+}
+
+// TestFormsOfArguments checks that the errors of ids and of lists of values state the accepted form.
+func TestFormsOfArguments(t *testing.T) {
+	d := newShell(t)
+	const call = "the id of a call must be a UUID, such as the id that `signalcast call` prints"
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{call, []string{"signal", "show", "abc"}},
+		{call, []string{"receipt", "abc"}},
+		{call, []string{"events", "list", "abc"}},
+		{call, []string{"events", "add", "abc", "note"}},
+		{"the id of a key must be a UUID, such as the ids that `signalcast keys list` prints", []string{"keys", "revoke", "abc"}},
+		{`--window must be one of "all","28d" but got "3y"`, []string{"board", "--by", "broadcast", "--window", "3y"}},
+		{`"automated","all" but got "x"`, []string{"board", "--operators", "x"}},
+		{`"ENTERTAINMENT" but got "FISH"`, []string{"board", "--lane", "FISH"}},
+		{`"ENTERTAINMENT" but got "FISH"`, []string{"market", "search", "--lane", "FISH"}},
+	} {
+		_, bad := d.run(usage, c.args...)
+		d.requireContains(bad, c.want)
+	}
 }
 
 // TestUnavailable checks that a read of an unavailable service is repeated, with increasing waits, and then has exit code 3. It

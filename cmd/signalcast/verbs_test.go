@@ -44,6 +44,14 @@ func TestKeysRequireAToken(t *testing.T) {
 	for _, args := range [][]string{{"keys", "list"}, {"keys", "mint", "-o", file}, {"keys", "revoke", signalID}, {"follow", "mara_k"}} {
 		_, bad := d.run(usage, append(args, "--hub", hub.URL)...)
 		d.requireContains(bad, "identity token")
+		for in, want := range map[string]string{
+			"": "the standard input is empty; it must contain an identity token", "x": "must contain an identity token, and nothing else",
+		} {
+			d.in = in
+			_, bad := d.run(usage, append(args, "--hub", hub.URL)...)
+			d.requireContains(bad, want)
+		}
+		d.in = key
 	}
 	d.in = token
 	d.run(usage, "keys", "mint", "-o", filepath.Join(d.home, "nowhere", "new"), "--hub", hub.URL)
@@ -120,6 +128,9 @@ func TestSigner(t *testing.T) {
 		d.in = bad
 		d.run(usage, "message", "sign", "signal.create", "--signer", file)
 	}
+	d.in = " \n"
+	_, empty := d.run(usage, "message", "sign", "signal.create", "--signer", file)
+	d.requireContains(empty, "the standard input is empty; it must contain one JSON object")
 	d.in = `{}`
 	d.run(usage, "message", "sign", "signal.created", "--signer", file)
 	if err := os.Chmod(file, 0o644); err != nil {

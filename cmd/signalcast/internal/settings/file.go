@@ -112,7 +112,7 @@ func IsKey(text string) bool {
 
 // oneKey reads an operator key from a source that must contain nothing else. name is the name of the source in errors.
 func oneKey(from io.Reader, name string) (string, error) {
-	key, err := OneSecret(from, name)
+	key, err := OneSecret(from, name, "an operator key")
 	if err == nil && !keyForm.MatchString(key) {
 		err = fmt.Errorf("%s contains no operator key: a key is dk_ or db_live_ and 43 characters", name)
 	}
@@ -124,9 +124,9 @@ func oneKey(from io.Reader, name string) (string, error) {
 
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
 
-// OneSecret reads an operator key or an identity token from a source that must contain nothing else. name is the name of the
-// source in errors.
-func OneSecret(from io.Reader, name string) (string, error) {
+// OneSecret reads an operator key or an identity token from a source that must contain nothing else. In errors, name is the name
+// of the source, and required describes its content. The caller checks which of the two it is.
+func OneSecret(from io.Reader, name, required string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxSecret))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
@@ -134,11 +134,11 @@ func OneSecret(from io.Reader, name string) (string, error) {
 	text := strings.TrimSpace(string(raw))
 	switch {
 	case text == "":
-		return "", fmt.Errorf("%s is empty; it must contain a key or an identity token", name)
+		return "", fmt.Errorf("%s is empty; it must contain %s", name, required)
 	case keyForm.MatchString(text), tokenForm.MatchString(text):
 		return text, nil
 	}
-	return "", fmt.Errorf("%s must contain one key or one identity token, and nothing else", name)
+	return "", fmt.Errorf("%s must contain %s, and nothing else", name, required)
 }
 
 var secrets = regexp.MustCompile(`(dk_|db_live_|dat_|drt_)[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*`)

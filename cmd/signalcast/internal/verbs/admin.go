@@ -64,7 +64,7 @@ type adminMarket struct {
 	adminFlags
 	Question    string         `arg:"" help:"10 to 200 characters."`
 	Cutoff      time.Time      `required:"" help:"Time at which the market closes, as 2027-06-01T00:00:00Z." placeholder:"TIME"`
-	Lane        string         `required:"" help:"One of the lanes, such as SCIENCE." enum:"${lanes}OTHER"`
+	Lane        string         `required:"" help:"One of the lanes, such as SCIENCE." enum:"${lanes},OTHER"`
 	Description string         `help:"Description of the market, up to 4000 characters."`
 	Source      string         `help:"Address of the page that will show the outcome." placeholder:"URL"`
 	Yes         *Price         `help:"Initial price of YES in cents, 1 to 99. Default: 50." placeholder:"CENTS"`

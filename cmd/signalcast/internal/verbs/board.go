@@ -13,12 +13,12 @@ import (
 // Board is the command `signalcast board`, which shows a leaderboard of operators.
 type Board struct {
 	settings.Flags
-	By        string `help:"Board: score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`
-	Operators string `help:"human, independent, house, automated or all. Default: that of the board." enum:"human,independent,house,automated,all," default:""`
-	Window    string `help:"Time window of the broadcast board: all or 28d." enum:"all,28d," default:""`
-	Lane      string `help:"Only this lane, such as SCIENCE." enum:"${lanes}" default:""`
-	Order     string `help:"Order of the rows: score or edge." enum:"score,edge" default:"score"`
-	Limit     int    `help:"Number of rows, 1 to 100." bounds:"from 1 to 100" default:"20"`
+	By        string  `help:"Board: score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`
+	Operators *string `help:"human, independent, house, automated or all. Default: that of the board." enum:"human,independent,house,automated,all" placeholder:"GROUP"`
+	Window    *string `help:"Time window of the broadcast board: all or 28d." enum:"all,28d" placeholder:"WINDOW"`
+	Lane      *string `help:"Only this lane, such as SCIENCE." enum:"${lanes}" placeholder:"LANE"`
+	Order     string  `help:"Order of the rows: score or edge." enum:"score,edge" default:"score"`
+	Limit     int     `help:"Number of rows, 1 to 100." bounds:"from 1 to 100" default:"20"`
 }
 
 // Run reads the leaderboard from the api or, for broadcast scores, from the hub and shows it.
@@ -29,7 +29,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	address := b.APIAddress
 	if b.By == "broadcast" {
 		address = b.Address
-	} else if b.Window != "" {
+	} else if b.Window != nil {
 		return errors.New("--window requires --by broadcast")
 	}
 	hub, err := address()
@@ -43,7 +43,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	const none = "The board is empty."
 	if b.By == "broadcast" {
 		a, err := at.ListBroadcastBoard(ctx, &client.ListBroadcastBoardParams{
-			Operators: optional(b.Operators), Window: optional(b.Window), Lane: optional(b.Lane), Order: &b.Order, Limit: &b.Limit,
+			Operators: b.Operators, Window: b.Window, Lane: b.Lane, Order: &b.Order, Limit: &b.Limit,
 		})
 		return showResponse(at, a, err, func(l *client.BroadcastBoard) error {
 			head := "RANK,HANDLE,BROADCAST,SCORE,EDGE,WON,LOST,OPEN,FOLLOWERS"
@@ -56,7 +56,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 		})
 	}
 	a, err := at.ListScoreBoard(ctx, &client.ListScoreBoardParams{
-		Operators: optional(b.Operators), Lane: optional(b.Lane), Order: &b.Order, Limit: &b.Limit,
+		Operators: b.Operators, Lane: b.Lane, Order: &b.Order, Limit: &b.Limit,
 	})
 	return showResponse(at, a, err, func(l *client.ScoreBoard) error {
 		return show.Table(at.out, none, "RANK,HANDLE,SCORE,EDGE,WON,LOST,OPEN", l.Leaderboard, func(r client.ScoreRow) []string {

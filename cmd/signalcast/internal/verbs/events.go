@@ -26,14 +26,14 @@ type Events struct {
 
 type eventsAdd struct {
 	settings.Flags
-	Signal     uuid.UUID `arg:"" help:"Id of the call."`
-	Type       string    `arg:"" enum:"take,reaffirm,confidence,note,share" help:"take, reaffirm, confidence, note or share."`
-	Text       string    `help:"Text of a take or a note, up to 500 characters."`
-	URL        string    `name:"url" help:"Link of a take."`
-	Media      string    `help:"Id of the recording of a take."`
-	Confidence *int      `help:"New confidence of a confidence event, 1 to 100." bounds:"from 1 to 100" placeholder:"INT"`
-	Channel    string    `help:"Channel of a share, up to 40 characters."`
-	DryRun     bool      `help:"Check the event and show what would be stored; store nothing."`
+	Signal     callID `arg:"" help:"Id of the call."`
+	Type       string `arg:"" enum:"take,reaffirm,confidence,note,share" help:"take, reaffirm, confidence, note or share."`
+	Text       string `help:"Text of a take or a note, up to 500 characters."`
+	URL        string `name:"url" help:"Link of a take."`
+	Media      string `help:"Id of the recording of a take."`
+	Confidence *int   `help:"New confidence of a confidence event, 1 to 100." bounds:"from 1 to 100" placeholder:"INT"`
+	Channel    string `help:"Channel of a share, up to 40 characters."`
+	DryRun     bool   `help:"Check the event and show what would be stored; store nothing."`
 
 	IdempotencyKey idempotencyKey `help:"A repetition with the same key adds no second event. Default: a new key." placeholder:"KEY"`
 }
@@ -86,7 +86,7 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	if e.DryRun {
-		a, err := at.AppendSignalEventWithBody(ctx, e.Signal, nil, "application/json", bytes.NewReader(body))
+		a, err := at.AppendSignalEventWithBody(ctx, uuid.UUID(e.Signal), nil, "application/json", bytes.NewReader(body))
 		return e.advise(ask.AsRead(showResponse(at, a, err, func(d *client.DryEvent) error {
 			return eventTable(at, []client.SignalEvent{{
 				Type: client.SignalEventType(d.Event.Type), Payload: d.Event.Payload,
@@ -98,7 +98,7 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 		e.IdempotencyKey = idempotencyKey(rand.Text())
 	}
 	key := &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}
-	a, err := at.AppendSignalEventWithBody(ctx, e.Signal, key, "application/json", bytes.NewReader(body))
+	a, err := at.AppendSignalEventWithBody(ctx, uuid.UUID(e.Signal), key, "application/json", bytes.NewReader(body))
 	err = showResponse(at, a, err, func(a *client.AppendedEvent) error { return eventTable(at, []client.SignalEvent{a.Event}) })
 	return e.advise(ask.AdviseUnknown(err, fmt.Sprintf(
 		"Check with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once",
@@ -118,12 +118,12 @@ const checkCallID = "Check the id: it is in the receipt of the call"
 
 type eventsList struct {
 	public
-	Signal uuid.UUID `arg:"" help:"Id of the call."`
+	Signal callID `arg:"" help:"Id of the call."`
 }
 
 // Run reads and shows the events of the call.
 func (e *eventsList) Run(ctx context.Context, at *session) error {
-	a, err := at.ListSignalEvents(ctx, e.Signal)
+	a, err := at.ListSignalEvents(ctx, uuid.UUID(e.Signal))
 	return adviseNotFound(showResponse(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }),
 		checkCallID)
 }

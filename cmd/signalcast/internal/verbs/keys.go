@@ -35,7 +35,7 @@ func (f *signedIn) Provide(s *Streams) (*session, error) {
 			"this command reads an identity token from the standard input; redirect a file to it, for example: " +
 				"signalcast keys list < FILE")
 	}
-	token, err := settings.OneSecret(s.In, "the standard input")
+	token, err := settings.OneSecret(s.In, "the standard input", "an identity token")
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,25 @@ func (k *keysMint) Run(ctx context.Context, at *session) error {
 	return minted.show(at)
 }
 
+// keyID is the id of a key.
+type keyID uuid.UUID
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (id *keyID) UnmarshalText(raw []byte) error {
+	if (*uuid.UUID)(id).UnmarshalText(raw) != nil {
+		return errors.New("the id of a key must be a UUID, such as the ids that `signalcast keys list` prints")
+	}
+	return nil
+}
+
 type keysRevoke struct {
 	signedIn
-	ID uuid.UUID `arg:"" name:"id" help:"Id of the key, as in: signalcast keys list."`
+	ID keyID `arg:"" name:"id" help:"Id of the key, as in: signalcast keys list."`
 }
 
 // Run revokes the key at the hub and shows what else the hub revoked with it.
 func (k *keysRevoke) Run(ctx context.Context, at *session) error {
-	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
+	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: uuid.UUID(k.ID)})
 	err = showResponse(at, a, err, func(r *client.RevokedKey) error {
 		pairs := []string{"Revoked", r.ID.String()}
 		if len(r.Revoked.Signers) > 0 {

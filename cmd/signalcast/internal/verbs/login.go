@@ -33,7 +33,7 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 		return errors.New(
 			"login reads a key or an identity token from the standard input; redirect a file to it: signalcast login < FILE")
 	}
-	secret, err := settings.OneSecret(s.In, "the standard input")
+	secret, err := settings.OneSecret(s.In, "the standard input", "a key or an identity token")
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type Market struct {
 type marketSearch struct {
 	settings.Flags
 	Words  []string `arg:"" optional:"" help:"Words that the name must contain."`
-	Lane   string   `help:"Only this lane, such as SCIENCE." enum:"${lanes}" default:""`
+	Lane   *string  `help:"Only this lane, such as SCIENCE." enum:"${lanes}" placeholder:"LANE"`
 	Closed bool     `help:"List closed and resolved markets instead of open ones."`
 	Sort   string   `help:"Order: volume, volume24h or endDate." enum:"volume,volume24h,endDate" default:"volume"`
 	Limit  int      `help:"Number of markets, 1 to 100." bounds:"from 1 to 100" default:"20"`
@@ -40,7 +40,7 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 	}
 	closed := strconv.FormatBool(m.Closed)
 	a, err := at.FindMarkets(ctx, &client.FindMarketsParams{
-		Q: optional(strings.Join(m.Words, " ")), Lane: optional(m.Lane), Closed: &closed, Sort: &m.Sort, Limit: &m.Limit,
+		Q: optional(strings.Join(m.Words, " ")), Lane: m.Lane, Closed: &closed, Sort: &m.Sort, Limit: &m.Limit,
 		Cursor: optional(m.Cursor),
 	})
 	return showResponse(at, a, err, func(l *client.MarketRows) error {

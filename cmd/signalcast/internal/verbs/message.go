@@ -27,11 +27,13 @@ type Message struct {
 // maxMessage is the maximum size of a message in bytes (docs/protocol/errors.md, payload_too_large).
 const maxMessage = 32 << 10
 
-// readFile reads a file that contains no secret. It returns an error if the file has more than maxMessage bytes. The name "-"
-// means the standard input.
+// readFile reads a file that contains no secret. It returns an error if the file is empty or has more than maxMessage bytes. The
+// name "-" means the standard input.
 func readFile(name string, s *Streams) ([]byte, error) {
 	var from io.Reader = s.In
-	if name != "-" {
+	if name == "-" {
+		name = "the standard input"
+	} else {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -42,6 +44,9 @@ func readFile(name string, s *Streams) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxMessage+1))
 	if err == nil && len(raw) > maxMessage {
 		err = errors.New(name + ": a message must have at most 32 KiB")
+	}
+	if err == nil && len(bytes.TrimSpace(raw)) == 0 {
+		err = errors.New(name + " is empty; it must contain one JSON object")
 	}
 	return raw, err
 }

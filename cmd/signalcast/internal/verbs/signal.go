@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,14 +18,28 @@ type Signal struct {
 	Show signalShow `cmd:"" help:"Show a call, with its result once its market is resolved."`
 }
 
+// callID is the id of a call.
+type callID uuid.UUID
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (id *callID) UnmarshalText(raw []byte) error {
+	if (*uuid.UUID)(id).UnmarshalText(raw) != nil {
+		return errors.New("the id of a call must be a UUID, such as the id that `signalcast call` prints")
+	}
+	return nil
+}
+
+// String returns the id in its standard form.
+func (id callID) String() string { return uuid.UUID(id).String() }
+
 type signalShow struct {
 	public
-	Signal uuid.UUID `arg:"" help:"Id of the call."`
+	Signal callID `arg:"" help:"Id of the call."`
 }
 
 // Run reads and shows the call.
 func (c *signalShow) Run(ctx context.Context, at *session) error {
-	a, err := at.GetSignal(ctx, c.Signal)
+	a, err := at.GetSignal(ctx, uuid.UUID(c.Signal))
 	return adviseNotFound(showResponse(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), checkCallID)
 }
 
@@ -66,7 +81,7 @@ func signalPairs(s *session, v *client.Signal) error {
 // Receipt is the command `signalcast receipt`, which shows a call with its history.
 type Receipt struct {
 	public
-	Signal uuid.UUID `arg:"" help:"Id of the call."`
+	Signal callID `arg:"" help:"Id of the call."`
 }
 
 // receipt is the response of the receipt route: a call with its history and the outcome of its market.
