@@ -135,6 +135,11 @@ func TestIncompleteRecord(t *testing.T) {
 		}
 	}
 	d.run(unavailable, "record", "verify", breaks.URL)
+	_, bad := d.run(usage, "record", "verify", d.home)
+	d.requireContains(bad, d.home+" is a directory; name a file")
+	breaks.Close()
+	_, bad = d.run(unavailable, "record", "verify", breaks.URL+"/x")
+	d.requireContains(bad, "signalcast: "+breaks.URL+" cannot be reached: ", "Check the address, and that the service runs")
 	good := serve(t, respond(200, `{"type":"end","complete":true}`+"\n"))
 	d.run(usage, "record", "get", "mara_k", "--hub", good.URL, "-o", filepath.Join(d.home, "nowhere", "x"))
 	d.run(done, "record", "get", "mara_k", "--hub", good.URL, "-o", file)

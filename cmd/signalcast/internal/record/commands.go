@@ -174,14 +174,22 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	case strings.HasPrefix(from, "http://"), strings.HasPrefix(from, "https://"):
 		return fetch(ctx, from)
 	}
-	return os.Open(from)
+	f, err := os.Open(from)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s is a directory; name a file", from)
+	}
+	return f, nil
 }
 
 // errNotFound is the error of a download that the service answered with 404.
 var errNotFound = errors.New("record not found")
 
-// fetch sends a GET request and returns the body of the response. It returns errNotFound for 404, an ask.Unavailable for 5xx, and
-// an error with the status for any other status than 200.
+// fetch sends a GET request and returns the body of the response. It returns errNotFound for 404, and an ask.Unavailable for
+// 5xx or if the service cannot be reached. For any other status than 200 it returns an error with the status.
 func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -189,6 +197,7 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	}
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
+		_, err = ask.Read(nil, err)
 		return nil, err
 	}
 	switch {

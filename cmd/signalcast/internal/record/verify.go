@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strconv"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -17,6 +18,26 @@ import (
 
 // ErrDiffers is the error of a record in which at least one number differs from the computed number.
 var ErrDiffers = errors.New("the record contains values that differ from the computed ones")
+
+// incomplete is the error of a record that lacks its end line, or at least one of the calls that the end line counts. It matches
+// ErrDiffers.
+type incomplete struct{ differences int }
+
+// Error implements error.
+func (i incomplete) Error() string {
+	return countText(i.differences) + ": the record is incomplete; download it again"
+}
+
+// Is reports whether target is ErrDiffers.
+func (incomplete) Is(target error) bool { return target == ErrDiffers }
+
+// countText returns a number of differences as text.
+func countText(n int) string {
+	if n == 1 {
+		return "1 difference"
+	}
+	return strconv.Itoa(n) + " differences"
+}
 
 // ErrOrigin is the error of a record whose arithmetic is correct but whose origin was required and could not be verified.
 var ErrOrigin = errors.New("arithmetic verified; origin not verified: records contain no proofs from the public log; " +
@@ -76,11 +97,14 @@ func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
 	v.d.line++
 	v.d.require(v.ended, "end", plain("nothing"), "a line of type end: the record is incomplete")
 	v.out.Calls, v.out.Events, v.out.Scoring, v.out.Differences = v.t.Total, v.t.events, v.t.scoring, v.d.n
-	if v.d.n > 0 {
-		const text = "%w: %d differences; download it again, and report it to the administrator of the service if it still differs"
-		return v.out, fmt.Errorf(text, ErrDiffers, v.d.n)
+	switch {
+	case v.d.n == 0:
+		return v.out, nil
+	case !v.ended || v.missing:
+		return v.out, incomplete{v.d.n}
 	}
-	return v.out, nil
+	const text = "%w: %s; download it again, and report it to the administrator of the service if it still differs"
+	return v.out, fmt.Errorf(text, ErrDiffers, countText(v.d.n))
 }
 
 // splitLines is a bufio.SplitFunc that returns lines with their line end, because the SHA-256 covers all bytes.
@@ -106,6 +130,7 @@ type verifier struct {
 	markets map[string]bool // ids of their markets
 	last    call            // previous call
 	ended   bool            // the line of type end was read
+	missing bool            // the line of type end counts more calls than the record contains
 }
 
 // checkLine checks one line of a record. It returns an error only if the input is not a record; differences are reported.
@@ -126,6 +151,8 @@ func (v *verifier) checkLine(text []byte) error {
 	switch {
 	case v.ended:
 		v.d.add("type", kind.Type, "no line after the end")
+	case err != nil && !bytes.HasSuffix(text, []byte("\n")):
+		// The last line was cut off. Verify reports the missing end.
 	case err != nil:
 		v.d.add("line", plain("invalid JSON"), "a JSON object")
 	case kind.Type == "call":
@@ -144,12 +171,23 @@ const formatVersion = "2"
 // begin parses and checks the first line of a record. It returns ErrNoRecord if the line is not valid JSON or the version of the
 // format is unknown.
 func (v *verifier) begin(text []byte) error {
+	var format struct {
+		Version json.RawMessage `json:"version"`
+	}
+	if err := json.Unmarshal(text, &format); err != nil {
+		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
+	}
+	var name string
+	if json.Unmarshal(format.Version, &name) != nil || name != formatVersion {
+		version := "no version"
+		if len(format.Version) > 0 {
+			version = fmt.Sprintf("version %.40s", format.Version)
+		}
+		return fmt.Errorf("%w: %s; this program reads version %q", ErrNoRecord, version, formatVersion)
+	}
 	h := &v.head
 	if err := json.Unmarshal(text, h); err != nil {
 		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
-	}
-	if h.Version != formatVersion {
-		return fmt.Errorf("%w: version %q; this program reads version %s", ErrNoRecord, h.Version, formatVersion)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
 	checkMembers(text, *h, &v.d)
@@ -194,6 +232,7 @@ func (v *verifier) end(text []byte) {
 	checkMembers(text, e, &v.d)
 	v.out.Unsigned = e.Checkpoint != nil && v.opts.Key == nil
 	v.d.equal("sha256", e.SHA256, hex.EncodeToString(v.sum.Sum(nil)))
+	v.missing = e.Calls > v.t.Total
 	v.t.check(&e, &v.d)
 	checkCheckpoint(e.Checkpoint, v.opts.Key, &v.d)
 }

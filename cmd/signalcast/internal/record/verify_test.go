@@ -221,6 +221,29 @@ func TestIncompleteOrReorderedRecord(t *testing.T) {
 	}
 }
 
+// TestTextsOfRefusedRecords checks the errors of records that lack lines and of unknown versions.
+func TestTextsOfRefusedRecords(t *testing.T) {
+	t.Parallel()
+	lines := sample(t)
+	all, last := strings.Join(lines, ""), len(lines)-1
+	const missing = ": the record is incomplete; download it again"
+	for name, c := range map[string]struct{ text, want string }{
+		"without its end":   {strings.Join(lines[:last], ""), "1 difference" + missing},
+		"cut in the end":    {all[:len(all)-20], "1 difference" + missing},
+		"cut after a line":  {strings.Join(lines[:9], ""), "1 difference" + missing},
+		"cut in a line":     {strings.Join(lines[:9], "") + lines[9][:100], "1 difference" + missing},
+		"without a call":    {strings.Join(append(lines[:5:5], lines[6:]...), ""), " differences" + missing},
+		"one number":        {edited(t, func(_, _, e object) { e["checkpoint"] = "x" }), "computed ones: 1 difference; "},
+		"a number":          {strings.Replace(all, `"version":"2"`, `"version":2`, 1), `: version 2; this program reads version "2"`},
+		"another version":   {strings.Replace(all, `"version":"2"`, `"version":"3"`, 1), `: version "3"; this program reads`},
+		"without a version": {strings.Replace(all, `"version":"2",`, ``, 1), `: no version; this program reads`},
+	} {
+		if _, err := Verify(strings.NewReader(c.text), &bytes.Buffer{}, reader); !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("%s: error %v, want a text with %q", name, err, c.want)
+		}
+	}
+}
+
 func replaced(lines []string, old, by string) []string {
 	out := append([]string{}, lines...)
 	for i, line := range out {
