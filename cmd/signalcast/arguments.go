@@ -21,11 +21,11 @@ const maxArgument = 4096
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
 // checkArguments checks the arguments before they are parsed and returns them. It returns an error for an argument of more
-// than maxArgument characters, for an empty positional argument or file name, and for a control character in a positional
-// argument. It also returns an error for a negative number before "--" that is not the value of a flag. It joins a long flag
-// and its negative value to --flag=-N.
+// than maxArgument characters, for an empty positional argument, file name or address, and for a control character in a
+// positional argument. It also returns an error for a negative number before "--" that is not the value of a flag. It joins a
+// long flag and its negative value to --flag=-N.
 func checkArguments(app *kong.Application, args []string) (out []string, err error) {
-	valued, paths := flagsOf(app.Node)
+	valued, required := flagsOf(app.Node)
 	flag, rest := "", false // flag whose value is the next argument; whether "--" was read
 	for _, arg := range args {
 		name, value := flag, arg
@@ -50,7 +50,7 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 			value = joined
 		}
 		switch {
-		case value == "" && (name == "" || paths[name]):
+		case value == "" && (name == "" || required[name]):
 			return nil, fmt.Errorf("%s must not be empty", cmp.Or(name, "an argument"))
 		case name == "" && strings.ContainsFunc(value, unicode.IsControl):
 			return nil, errors.New("an argument contains a control character; remove it")
@@ -63,21 +63,22 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 	return out, nil
 }
 
-// flagsOf returns two sets of flag names: valued are the flags that take a value, and paths are the flags whose value is the
-// name of a file. A flag name must have the same kind of value in all commands.
-func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
-	valued, paths = map[string]bool{}, map[string]bool{}
+// flagsOf returns two sets of flag names: valued are the flags that take a value, and required are the flags whose value must not
+// be empty, because it is a file name or an address in at least one command. A flag must take a value in all commands or in none.
+func flagsOf(n *kong.Node) (valued, required map[string]bool) {
+	valued, required = map[string]bool{}, map[string]bool{}
 	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {
 		if node, ok := v.(*kong.Node); ok {
 			for _, f := range node.Flags {
 				for _, name := range []string{"--" + f.Name, "-" + string(f.Short)} {
-					valued[name], paths[name] = !f.IsBool(), f.Tag.Type == "path"
+					valued[name] = !f.IsBool()
+					required[name] = required[name] || f.Tag.Type == "path" || f.PlaceHolder == "FILE" || f.PlaceHolder == "URL"
 				}
 			}
 		}
 		return next(nil)
 	})
-	return valued, paths
+	return valued, required
 }
 
 // decodeInt sets target to the whole number in the next argument. The text of its error contains the tag "bounds" of the flag.

@@ -103,8 +103,8 @@ func TestEveryArgument(t *testing.T) {
 	}
 }
 
-// TestEveryFlag gives each flag wrong values, which the command must refuse: a text of 100,000 characters, an empty file name,
-// and a negative number. The flags that almost all commands have (hub, api, key) are tested with one command.
+// TestEveryFlag gives each flag wrong values, which the command must refuse: a text of 100,000 characters, an empty file name
+// or address, and a negative number. The flags that almost all commands have (hub, api, key) are tested with one command.
 func TestEveryFlag(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -122,7 +122,7 @@ func TestEveryFlag(t *testing.T) {
 				shared[f.Name] = true
 			}
 			wrong := []string{strings.Repeat("x", 100_000)}
-			if f.Tag.Type == "path" {
+			if f.Tag.Type == "path" || f.PlaceHolder == "FILE" || f.PlaceHolder == "URL" {
 				wrong = append(wrong, "")
 			}
 			kind := f.Target.Type()
@@ -197,6 +197,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			[]string{"call", "701122", "no", "--price", "5", "--idempotency-key", "a\nb"},
 		},
 		{usage, hub, "-o must not be empty. See signalcast record get --help", []string{"record", "get", "mara_k", "-o", ""}},
+		{usage, hub, "--api must not be empty. See signalcast board --help", []string{"board", "--api", ""}},
+		{usage, hub, "--hub must not be empty. See signalcast whoami --help", []string{"whoami", "--hub="}},
+		{usage, hub, "--key must not be empty. See signalcast whoami --help", []string{"whoami", "--key", ""}},
 		{usage, hub, "See signalcast --help", []string{"sing"}},
 		{usage, hub, "See signalcast market --help", []string{"market", "sing"}},
 		{refused, odd, "See signalcast events list --help", []string{"events", "list", signalID}},
