@@ -219,7 +219,7 @@ func (s *Service) read(ctx context.Context, venue Venue, id protocol.MarketID) (
 		return Market{}, err
 	}
 	if !found {
-		return Market{}, fmt.Errorf("market %s is not stored after its answer", id)
+		return Market{}, fmt.Errorf("market %s is not stored although its venue returned it", id)
 	}
 	return m.Read(s.now(), s.pastEnd), nil
 }

@@ -59,7 +59,7 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 
 // errLater rejects a call on a market that is not stored, if the limit of requests to its venue is reached.
 var errLater = apperr.New(apperr.Unavailable, "signal_service_unavailable",
-	"the market is unknown and its venue is unavailable; retry in 1 s").
+	"the market is not stored yet, and the limit of requests to its venue is reached; retry in 1 s").
 	With("retryAfterMs", 1000)
 
 // MaxUnconfirmed is the largest number of calls of one operator on markets that their venues have not confirmed.

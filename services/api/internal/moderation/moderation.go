@@ -14,7 +14,7 @@ const (
 )
 
 // ErrNotFound is returned if the signal, event, profile, market or station of a decision does not exist.
-var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such signal, event, profile, market or station")
+var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no content of this kind has this id; check kind and id")
 
 // Kinds lists the kinds of objects whose texts can be hidden.
 var Kinds = [...]string{"signal", "event", "profile", "market", "station"}

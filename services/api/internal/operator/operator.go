@@ -16,9 +16,12 @@ var (
 	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such operator")
 	ErrKeyNotFound     = apperr.New(apperr.NotFound, "not_found", "no such key")
 	ErrKeyLimit        = apperr.New(apperr.Conflict, "key_limit_reached", "limit of 10 active keys reached; revoke one first").With("limit", MaxKeys)
-	ErrLabel           = apperr.New(apperr.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
-	ErrPermissions     = apperr.New(apperr.Invalid, "invalid_permissions", "permissions must be different values of read, signal and broadcast").With("field", "permissions")
-	ErrType            = apperr.New(apperr.Invalid, "invalid_operator_type", "operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
+	ErrLabel           = apperr.New(apperr.Invalid, "invalid_label",
+		"label must be 1 to 64 visible characters on one line, without format characters").With("field", "label")
+	ErrPermissions = apperr.New(apperr.Invalid, "invalid_permissions",
+		"permissions must contain at least one of read, signal and broadcast, each at most once").With("field", "permissions")
+	ErrType = apperr.New(apperr.Invalid, "invalid_operator_type",
+		"operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
 )
 
 // MaxKeys is the maximum number of active keys of one operator.

@@ -259,7 +259,7 @@ func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	}
 	for _, f := range r.list {
 		if f.answer.Verdict == verdictRaced {
-			return fmt.Errorf("call %s was rejected but has no earlier call", f.draft.ID)
+			return fmt.Errorf("call %s was rejected as a second call, but there is no earlier call", f.draft.ID)
 		}
 	}
 	return nil

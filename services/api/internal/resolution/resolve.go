@@ -14,7 +14,7 @@ var (
 	ErrDisputed = apperr.New(apperr.Conflict, "market_disputed",
 		"the market is disputed; an administrator must clear the dispute first")
 	ErrNative = apperr.New(apperr.Invalid, "invalid_market_id",
-		"only a native market (prefix native-) can be finalized").With("field", "marketId")
+		"marketId must be the id of a native market (prefix native-)").With("field", "marketId")
 	ErrVerdict = apperr.New(apperr.Invalid, "invalid_verdict", "verdict must be YES, NO or INVALID").With("field", "verdict")
 	ErrDecided = apperr.New(apperr.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
 )

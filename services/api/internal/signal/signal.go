@@ -12,10 +12,14 @@ import (
 // Errors of filing calls and of adding events to calls. Clients receive the codes and texts.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
-	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: it is closed or resolved").With("reason", "settled")
-	ErrProvisional     = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: its outcome is being decided").With("reason", "provisional")
-	ErrPredicted       = apperr.New(apperr.Conflict, "already_predicted", "you already have a call on this market; the first call is final")
-	ErrKeyReused       = apperr.New(apperr.Conflict, "idempotency_key_reused",
+	ErrSettled         = apperr.New(apperr.Conflict, "market_closed",
+		"the market no longer accepts calls: it is resolved").With("reason", "settled")
+	ErrProvisional = apperr.New(apperr.Conflict, "market_closed",
+		"the market accepts no calls now: it is not open, past its end or disputed, or its outcome is being decided").
+		With("reason", "provisional")
+	ErrPredicted = apperr.New(apperr.Conflict, "already_predicted",
+		"you already have a call on this market; the first call is final")
+	ErrKeyReused = apperr.New(apperr.Conflict, "idempotency_key_reused",
 		"this Idempotency-Key was used with another body; use a new key")
 	ErrNotFound   = apperr.New(apperr.NotFound, "not_found", "no such call")
 	ErrForbidden  = apperr.New(apperr.Forbidden, "forbidden", "only the operator who filed the call may do this")

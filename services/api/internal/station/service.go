@@ -99,7 +99,7 @@ func (s *Service) Change(ctx context.Context, ownerID, messageID string, d Draft
 // invalid_status.
 func (s *Service) Rule(ctx context.Context, id string, to Status, reason string) error {
 	if !slices.Contains(Statuses[:], to) {
-		return ErrStatus
+		return ErrStatus.WithText("status must be pending, active, paused or suspended")
 	}
 	if !IsID(id) {
 		return ErrNotFound

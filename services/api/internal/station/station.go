@@ -36,8 +36,9 @@ var (
 	ErrIDs   = apperr.New(apperr.Conflict, "limit_reached",
 		"limit of 30 station ids of an operator reached; use the id of a deleted station again").With("limit", MaxIDs)
 	ErrOwner       = apperr.New(apperr.Forbidden, "forbidden", "the station belongs to another operator")
-	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator must approve the station first")
-	ErrStatus      = invalid("status", "status must be active or paused")
+	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved",
+		"the station is pending or suspended; an administrator must approve it first")
+	ErrStatus = invalid("status", "status must be active or paused")
 )
 
 func invalid(field, text string) *apperr.Fault {
@@ -136,22 +137,26 @@ func set(to, from *string) {
 	}
 }
 
+// urlForm describes the URLs that delivery.AllowedURL permits in production. It follows the name of a member in error texts.
+const urlForm = " must be an https URL of a public host with at most 500 ASCII characters, without a user name or a fragment"
+
 func (s *Station) check(allowed func(url string) bool) error {
 	switch {
 	case !IsID(s.ID):
 		return invalid("stationId", "stationId must be 3 to 32 characters of a-z, 0-9 and -")
 	case !protocol.IsName(s.Name, 1, MaxName):
-		return invalid("name", "name must be 1 to 64 characters on one line")
+		return invalid("name", "name must be 1 to 64 visible characters on one line, without format characters")
 	case !allowed(s.URL):
-		return invalid("url", "url must be an https address of a public host")
+		return invalid("url", "url"+urlForm)
 	case utf8.RuneCountInString(s.Description) > MaxDescription || !protocol.IsText(s.Description, true):
-		return invalid("description", "description must be at most 280 characters without control characters other than line feeds")
+		return invalid("description", "description must have at most 280 characters, without control characters (except line feeds), "+
+			"marks of the writing direction or private use characters")
 	case s.TapesURL != "" && !allowed(s.TapesURL):
-		return invalid("tapesUrl", "tapesUrl must be an https address of a public host")
+		return invalid("tapesUrl", "tapesUrl"+urlForm)
 	case s.OperatorsURL != "" && !allowed(s.OperatorsURL):
-		return invalid("operatorsUrl", "operatorsUrl must be an https address of a public host")
+		return invalid("operatorsUrl", "operatorsUrl"+urlForm)
 	case len(s.Lanes) > len(protocol.Lanes) || hasDuplicates(s.Lanes) || slices.ContainsFunc(s.Lanes, func(l protocol.Lane) bool { _, ok := protocol.ParseLane(string(l)); return !ok }):
-		return invalid("lanes", "lanes must be known lanes, each at most once")
+		return invalid("lanes", "lanes must be values of: "+protocol.LaneNames(protocol.Lanes[:])+", each at most once")
 	case len(s.Providers) > len(protocol.Providers) || hasDuplicates(s.Providers) || slices.ContainsFunc(s.Providers, func(p protocol.Provider) bool { _, ok := protocol.ParseProvider(string(p)); return !ok }):
 		return invalid("providers", "providers must be polymarket, kalshi, limitless, manifold or manual, each at most once")
 	}

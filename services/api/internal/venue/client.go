@@ -54,7 +54,7 @@ type Client struct {
 func NewClient(provider protocol.Provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("%s base URL %q is not an http or https address", provider, base)
+		return nil, fmt.Errorf("%s base URL %q must be an http or https URL without a user or a query", provider, base)
 	}
 	if perSecond <= 0 {
 		return nil, fmt.Errorf("%s rate %v must be above 0", provider, perSecond)
@@ -205,7 +205,7 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, query url
 		return Answer{}, c.retryAfter(resp), refusal(resp)
 	}
 	if !isJSON(resp) {
-		return Answer{}, repeat{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
+		return Answer{}, repeat{}, fmt.Errorf("content type %q is not JSON", resp.Header.Get("Content-Type"))
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	if err != nil {

@@ -28,9 +28,10 @@ var (
 	ErrLimit    = apperr.New(apperr.Conflict, "limit_reached",
 		"limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
 	ErrURL = apperr.New(apperr.Invalid, "invalid_url",
-		"url must be an https address of a public host, without a user or a fragment").With("field", "url")
+		"url must be an https URL of a public host with at most 500 ASCII characters, without a user name or a fragment").
+		With("field", "url")
 	ErrChannels = apperr.New(apperr.Invalid, "invalid_channels",
-		"channels must be 1 to 20 different channel names").With("field", "channels")
+		"channels must be 1 to 20 different channels").With("field", "channels")
 	ErrNoChannel = apperr.New(apperr.Invalid, "missing_channels",
 		"channels is required: 1 to 20 channel names").With("field", "channels")
 	ErrChannel = apperr.New(apperr.Invalid, "unknown_channel",

@@ -38,7 +38,7 @@ type object struct {
 	Collection loosejson.Text    `json:"mve_collection_ticker"`
 }
 
-var errRecord = errors.New("the record has no valid ticker, or no state")
+var errRecord = errors.New("the record has no valid ticker or no status")
 
 // decode parses a market record. It returns errRecord if the ticker is invalid or the status is missing.
 func decode(raw json.RawMessage) (object, error) {

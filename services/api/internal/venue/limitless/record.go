@@ -51,7 +51,7 @@ type object struct {
 	Markets []json.RawMessage `json:"markets"`
 }
 
-var errRecord = errors.New("the record has no slug of a valid form, no title, or no state")
+var errRecord = errors.New("the record has no valid slug, no title or no status")
 
 // decode parses the record of a market or a group. It returns errRecord if slug, title or status is missing or invalid.
 func decode(raw json.RawMessage) (object, error) {

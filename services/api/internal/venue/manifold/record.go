@@ -38,7 +38,7 @@ type object struct {
 	Topics                []loosejson.Text  `json:"groupSlugs"`
 }
 
-var errRecord = errors.New("the record has no id of a valid form, no question, kind or state")
+var errRecord = errors.New("the record has no valid id, no question, no outcomeType or no isResolved")
 
 // decode parses the record of a market of any kind. It returns errRecord if the id is invalid, or if the question, the kind
 // or isResolved is missing.

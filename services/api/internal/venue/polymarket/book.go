@@ -69,7 +69,7 @@ func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord
 		return nil, fmt.Errorf("decode order-book record: %w", err)
 	}
 	if b.ConditionID != condition {
-		return nil, fmt.Errorf("the order-book service answered about condition %.80q", b.ConditionID)
+		return nil, fmt.Errorf("the order-book service returned another condition: %.80q", b.ConditionID)
 	}
 	return &b, nil
 }

@@ -53,7 +53,7 @@ type tag struct {
 	Slug loosejson.Text `json:"slug"`
 }
 
-var errRecord = errors.New("the record has no numeric id, question or state")
+var errRecord = errors.New("the record has no numeric id, no question or no member closed")
 
 func decode(raw json.RawMessage) (object, error) {
 	var o object

@@ -54,7 +54,7 @@ type Stream struct {
 func NewStream(address string, meter *venue.Meter, now func() time.Time, log *slog.Logger) (*Stream, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" || u.User != nil {
-		return nil, fmt.Errorf("%s stream URL %q is not a ws or wss address", provider, address)
+		return nil, fmt.Errorf("%s stream URL %q must be a ws or wss URL without a user", provider, address)
 	}
 	return &Stream{
 		url: address, meter: meter, now: now, log: log, timing: defaultTiming,
