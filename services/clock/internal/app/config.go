@@ -51,7 +51,7 @@ func (c *Config) Check(r *config.Report) {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}
 	if slices.ContainsFunc(c.Lanes, func(l program.Lane) bool { _, ok := program.ParseLane(string(l)); return !ok }) {
-		r.Fail("PROGRAM_LANES", "must be a comma-separated list of programme lanes")
+		r.Fail("PROGRAM_LANES", "must be a comma-separated list of: "+program.LaneNames(program.Lanes()))
 	}
 }
 

@@ -87,12 +87,16 @@ func parseTimeline(args []string) (timelineRequest, error) {
 	spec := flags.String("spec", "", "")
 	lane := flags.String("lane", "", "")
 	station := flags.String("station", "", "")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+	if err := flags.Parse(args); err != nil {
 		return timelineRequest{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
+	}
+	if flags.NArg() > 0 {
+		return timelineRequest{}, fmt.Errorf("%w: timeline: unexpected argument %q", service.ErrUsage, flags.Arg(0))
 	}
 	t, ok := protocol.ParseStamp(*at)
 	if !ok || *minutes < 1 || *minutes > maxMinutes {
-		return timelineRequest{}, fmt.Errorf("%w: timeline: --at must be RFC 3339, --minutes from 1 to %d", service.ErrUsage, maxMinutes)
+		return timelineRequest{}, fmt.Errorf("%w: timeline: --at must be an RFC 3339 time and --minutes from 1 to %d",
+			service.ErrUsage, maxMinutes)
 	}
 	s, err := program.ParseSpec(*spec)
 	if err != nil {

@@ -33,7 +33,7 @@ var (
 	ErrReason = apperr.New(apperr.Invalid, "invalid_reason", "reason must be at most 180 characters on one line").
 			With("field", "reason")
 	ErrNotAirable = apperr.New(apperr.Conflict, "market_not_airable",
-		"the market cannot air in these slots; it must be open, have a price, and end over 10 minutes after each slot starts")
+		"the market cannot air in these slots; it must accept calls, have a price, and end over 10 minutes after each slot starts")
 	ErrSlotTaken = apperr.New(apperr.Conflict, "slot_taken",
 		"another entry already has one of these slots; choose other slots or cancel that entry")
 	ErrNoPreempt = apperr.New(apperr.NotFound, "not_found", "no programme entry has this id")
@@ -161,7 +161,7 @@ func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	}
 	list = slices.DeleteFunc(list, func(l Lane) bool { return !slices.Contains(d.Lanes, l) })
 	if len(list) != 1 {
-		return "", ErrLane
+		return "", ErrLane.WithText("lane must name one lane of the default channel: %s", LaneNames(d.Lanes))
 	}
 	return list[0], nil
 }
