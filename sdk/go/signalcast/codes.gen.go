@@ -78,11 +78,11 @@ const (
 	ErrInvalidTarget Code = "invalid_target"
 	// ErrUnsupportedGrantType is 400: grant_type must be authorization_code or refresh_token.
 	ErrUnsupportedGrantType Code = "unsupported_grant_type"
-	// ErrUnauthorizedClient is 400: This app may not use this grant type.
+	// ErrUnauthorizedClient is 400: The scope offline_access is no longer registered for this app, so it may not use refresh_token.
 	ErrUnauthorizedClient Code = "unauthorized_client"
 	// ErrInvalidClient is 401: The client is unknown, or its authentication failed.
 	ErrInvalidClient Code = "invalid_client"
-	// ErrInvalidRedirectUri is 400: 1 to 10 different absolute URIs: https, http on the loopback, or a private scheme with a dot.
+	// ErrInvalidRedirectUri is 400: 1 to 10 different absolute URIs of at most 512 ASCII characters, without # and without a user name: https (not localhost), http on 127.0.0.1 or [::1], or a private scheme with a dot.
 	ErrInvalidRedirectUri Code = "invalid_redirect_uri"
 	// ErrLimitReached is 409: A limit is reached: 20 active apps of an owner, 10 active signers of a user and an app, 50 channels of a stream, 10 webhooks of an operator, 10 stations of an operator, 30 station ids that an operator ever used.
 	ErrLimitReached Code = "limit_reached"
@@ -120,7 +120,7 @@ const (
 	ErrClipDailyLimit Code = "clip_daily_limit"
 	// ErrIngestUnavailable is 503: This service accepts no video, or the host that receives it is unavailable.
 	ErrIngestUnavailable Code = "ingest_unavailable"
-	// ErrInvalidIdempotencyKey is 400: 1 to 128 characters.
+	// ErrInvalidIdempotencyKey is 400: 1 to 128 visible ASCII characters, sent once.
 	ErrInvalidIdempotencyKey Code = "invalid_idempotency_key"
 	// ErrMissingAction is 400: a required member or parameter is missing.
 	ErrMissingAction Code = "missing_action"
@@ -138,9 +138,9 @@ const (
 	ErrMissingName Code = "missing_name"
 	// ErrInvalidName is 400: 1 to 64 characters on one line: no control characters, line breaks or direction overrides, and at least one visible character; for an overlay signal 1 to 200 such characters.
 	ErrInvalidName Code = "invalid_name"
-	// ErrInvalidTapesURL is 400: An https URL of a public host, or empty for none.
+	// ErrInvalidTapesURL is 400: An https URL of a public host, without a user name or a fragment, or empty for none.
 	ErrInvalidTapesURL Code = "invalid_tapes_url"
-	// ErrInvalidOperatorsURL is 400: An https URL of a public host, or empty for none.
+	// ErrInvalidOperatorsURL is 400: An https URL of a public host, without a user name or a fragment, or empty for none.
 	ErrInvalidOperatorsURL Code = "invalid_operators_url"
 	// ErrInvalidProviders is 400: Names of providers, each once.
 	ErrInvalidProviders Code = "invalid_providers"
@@ -316,11 +316,11 @@ const (
 	ErrMissingAddress Code = "missing_address"
 	// ErrInvalidDisplayName is 400: 1 to 64 characters on one line: no control characters, line separators or direction overrides, and at least one visible character.
 	ErrInvalidDisplayName Code = "invalid_display_name"
-	// ErrInvalidBio is 400: At most 280 characters.
+	// ErrInvalidBio is 400: At most 280 characters, without control characters except line feeds.
 	ErrInvalidBio Code = "invalid_bio"
-	// ErrInvalidAvatarURL is 400: An https URL of at most 500 characters, or null.
+	// ErrInvalidAvatarURL is 400: An https URL of at most 500 ASCII characters, without a user name, or null.
 	ErrInvalidAvatarURL Code = "invalid_avatar_url"
-	// ErrInvalidLinks is 400: At most 5 https URLs of at most 500 characters.
+	// ErrInvalidLinks is 400: At most 5 https URLs of at most 500 ASCII characters, without a user name.
 	ErrInvalidLinks Code = "invalid_links"
 	// ErrInvalidLanes is 400: At most 5 lanes of the programme, or content lanes that map to one, each once.
 	ErrInvalidLanes Code = "invalid_lanes"
