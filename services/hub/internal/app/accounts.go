@@ -46,14 +46,14 @@ func (c *AccountConfig) check(r *config.Report) {
 			r.Fail("PAYOUT_CHAIN_LABEL", "is required when PAYOUT_CHAIN_ID is set")
 		}
 		if a, err := identityclaim.ParseAddress(c.USDC); err != nil || a.Chain() != identityclaim.Ethereum {
-			r.Fail("PAYOUT_USDC_ADDRESS", "must be the address of the USDC token on the chain of PAYOUT_CHAIN_ID")
+			r.Fail("PAYOUT_USDC_ADDRESS", "must be 0x and 40 hex digits: the address of the USDC token on the chain of PAYOUT_CHAIN_ID")
 		}
 	}
 	if !c.DigestServer.IsSet() {
 		return
 	}
 	if _, err := c.mail(r.Env()); err != nil {
-		r.Fail("DIGEST_SMTP_URL", "with DIGEST_FROM and DIGEST_TO: "+err.Error())
+		r.Fail("DIGEST_SMTP_URL", "or DIGEST_FROM or DIGEST_TO is invalid: "+err.Error())
 	}
 }
 

@@ -51,7 +51,7 @@ func (c *VideoConfig) check(r *config.Report) {
 	if c.HLS != "" {
 		r.PublicURL("HLS_URL", c.HLS)
 	} else if c.Listen != "" && r.Env().Production() {
-		r.Fail("HLS_URL", "is required when ORIGIN_LISTEN is set")
+		r.Fail("HLS_URL", "is required in production when ORIGIN_LISTEN is set")
 	}
 	if c.Listen != "" && c.Dir == "" {
 		r.Fail("ORIGIN_DIR", "is required when ORIGIN_LISTEN is set")
@@ -75,7 +75,7 @@ func (c *VideoConfig) check(r *config.Report) {
 		}
 	case hosting.MuxName:
 		if c.MuxID == "" {
-			r.Fail("MUX_TOKEN_ID", "is not set")
+			r.Fail("MUX_TOKEN_ID", "is required when INGEST_PROVIDER is mux")
 		}
 		r.Secret("MUX_TOKEN_SECRET", c.MuxSecret)
 		for name, u := range map[string]string{"MUX_URL": c.MuxURL, "MUX_PLAYBACK": c.MuxPlayback} {

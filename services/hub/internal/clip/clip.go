@@ -24,9 +24,9 @@ const (
 var (
 	ErrNotLive  = apperr.New(apperr.Conflict, "not_live", "the operator is not live")
 	ErrCooldown = apperr.New(apperr.Limited, "clip_cooldown",
-		"a clip must be at least 120 s after the last one; retry after the time in retryAfterMs")
+		"the last clip of the creator or of the stream is less than 120 s old; retry after the time in retryAfterMs")
 	ErrDaily = apperr.New(apperr.Limited, "clip_daily_limit",
-		"limit of 10 clips per day (UTC) reached; retry after the time in retryAfterMs")
+		"limit of 10 clips of a creator or of a stream per day (UTC) reached; retry after the time in retryAfterMs")
 	ErrNoMarket = apperr.New(apperr.Invalid, "missing_market_id",
 		"marketId is required: the operator shows no market").With("field", "marketId")
 )

@@ -39,7 +39,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Br
 
 // errVideo is the error of a go-live message whose stream URL is not permitted (see stream.Playable).
 var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
-	WithText("url must be on a video host that this service permits")
+	WithText("url must be the https URL of an .m3u8 playlist on an allowed video host, without a user name or a fragment")
 
 // goLive opens a live session for a broadcast that the sender has announced, and returns the id of the session.
 func (e *Effects) goLive(ctx context.Context, a message.Action, p *message.GoLive) (message.Result, error) {

@@ -98,14 +98,14 @@ func (s *Service) Authorize(ctx context.Context, query url.Values, visitor Visit
 func (s *Service) destination(ctx context.Context, query url.Values) (authRequest, error) {
 	id, uri := query["client_id"], query["redirect_uri"]
 	if len(id) != 1 || !isID(id[0]) {
-		return authRequest{}, invalid("client_id", "The app that sent you here is unknown.")
+		return authRequest{}, invalid("client_id", "The app that sent you here is unknown or disabled.")
 	}
 	app, err := s.Store.FindApp(ctx, id[0])
 	if err != nil {
 		return authRequest{}, err
 	}
 	if app == nil || !app.Active() {
-		return authRequest{}, invalid("client_id", "The app that sent you here is unknown.")
+		return authRequest{}, invalid("client_id", "The app that sent you here is unknown or disabled.")
 	}
 	if len(uri) != 1 || !app.matches(uri[0]) {
 		return authRequest{}, invalid("redirect_uri", "The app that sent you here named an address that is not registered for it.")
@@ -121,7 +121,7 @@ func (s *Service) read(a *authRequest, query url.Values) *refusal {
 	}
 	for name, values := range query {
 		if len(values) > 1 && name != "resource" {
-			return &refusal{"invalid_request", "a parameter must not be repeated"}
+			return &refusal{"invalid_request", "no parameter except resource may be repeated"}
 		}
 	}
 	if len(query.Get("state")) > maxState {

@@ -51,7 +51,7 @@ type credentials struct{ id, secret string }
 func (f Form) credentials() (credentials, error) {
 	for name, values := range f.Values {
 		if len(values) > 1 && name != "resource" {
-			return credentials{}, ErrInvalidRequest.WithText("a parameter must not be repeated")
+			return credentials{}, ErrInvalidRequest.WithText("no parameter except resource may be repeated")
 		}
 	}
 	body := credentials{f.get("client_id"), f.get("client_secret")}

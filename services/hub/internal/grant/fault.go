@@ -13,7 +13,8 @@ var (
 		"the resource is unknown or differs from the approved one")
 	ErrUnsupportedGrantType = apperr.New(apperr.Invalid, "unsupported_grant_type",
 		"grant_type must be authorization_code or refresh_token")
-	ErrUnauthorizedClient  = apperr.New(apperr.Invalid, "unauthorized_client", "the app may not use this grant type")
+	ErrUnauthorizedClient = apperr.New(apperr.Invalid, "unauthorized_client",
+		"the scope offline_access is no longer registered for this app, so it may not use refresh_token")
 	ErrUnsupportedResponse = apperr.New(apperr.Invalid, "unsupported_response_type", "response_type must be code")
 	ErrLoginRequired       = apperr.New(apperr.Invalid, "login_required",
 		"no user is signed in; repeat the request without prompt=none")
@@ -26,7 +27,8 @@ var (
 // Errors of the registration and the change of apps.
 var (
 	ErrRedirectURI = apperr.New(apperr.Invalid, "invalid_redirect_uri",
-		"redirectUris must be 1 to 10 different absolute URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot").With("field", "redirectUris")
+		"redirectUris must be 1 to 10 different absolute URIs of at most 512 ASCII characters, without # and without a user name: "+
+			"https (not localhost), http on 127.0.0.1 or [::1], or a private scheme with a dot").With("field", "redirectUris")
 	ErrAppLimit = apperr.New(apperr.Conflict, "limit_reached",
 		"limit of 20 active apps reached; disable one first").With("limit", MaxApps)
 	ErrPublicClient = apperr.New(apperr.Conflict, "public_client", "a public app has no secret; only a confidential app has one")

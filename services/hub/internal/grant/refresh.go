@@ -76,7 +76,8 @@ func (s RefreshState) check(r Refreshing) (Scopes, error) {
 	case r.Scopes == nil:
 		return most, nil
 	case !most.Contains(r.Scopes):
-		return nil, ErrInvalidScope
+		return nil, ErrInvalidScope.WithText(
+			"scope must contain only scopes that the refresh token has and that are registered for the app")
 	}
 	return r.Scopes, nil
 }

@@ -195,7 +195,7 @@ func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 		return fmt.Errorf("ffmpeg: %w: %.200s", err, strings.TrimSpace(messages.String()))
 	}
 	if picture.Len() == 0 || picture.Len() > maxStillBytes {
-		return fmt.Errorf("ffmpeg: the picture has %d bytes", picture.Len())
+		return fmt.Errorf("ffmpeg: the picture has %d bytes; it must have 1 to %d", picture.Len(), maxStillBytes)
 	}
 	return o.root.WriteFile(dir+"/"+clipStill, picture.Bytes(), 0o600)
 }

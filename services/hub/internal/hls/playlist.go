@@ -30,6 +30,9 @@ var (
 	segmentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\.[A-Za-z0-9_-]{1,32}){0,3}\.(ts|m4s|mp4)$`)
 )
 
+// nameForm describes names that both playlistName and segmentName accept. The ending of the file name follows it in error texts.
+const nameForm = "be 1 to 64 letters, digits, - and _, the first a letter or digit, and end in "
+
 // entry is a segment that an uploaded playlist lists.
 type entry struct {
 	name    string
@@ -113,7 +116,7 @@ func (r *reader) line(l string) error {
 	case "#EXT-X-TARGETDURATION":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > maxSeconds {
-			return errPlaylist.WithText("the target duration must be from 1 to %d seconds", maxSeconds)
+			return errPlaylist.WithText("the target duration must be an integer from 1 to %d (seconds)", maxSeconds)
 		}
 		r.p.target = n
 	case "#EXT-X-MEDIA-SEQUENCE":
@@ -139,7 +142,7 @@ func (r *reader) line(l string) error {
 	case "#EXT-X-STREAM-INF":
 		r.streamInf = knownAttrs(value)
 		if r.streamInf == "" {
-			return errPlaylist.WithText("a rendition must have the attribute BANDWIDTH")
+			return errPlaylist.WithText("a rendition must have the attribute BANDWIDTH, an integer")
 		}
 	default:
 		for _, bad := range refused {
@@ -155,7 +158,7 @@ func (r *reader) uri(l string) error {
 	switch {
 	case r.streamInf != "":
 		if !playlistName.MatchString(l) {
-			return errPlaylist.WithText("a rendition must be the file name of a playlist, without a path")
+			return errPlaylist.WithText("the name of a rendition must " + nameForm + ".m3u8")
 		}
 		if len(r.p.variants) == maxVariants {
 			return errPlaylist.WithText("a playlist must have at most %d renditions", maxVariants)
@@ -165,7 +168,7 @@ func (r *reader) uri(l string) error {
 	case !r.hasSeconds:
 		return errPlaylist.WithText("each segment must follow an #EXTINF line")
 	case !segmentName.MatchString(l):
-		return errPlaylist.WithText("a segment must be a file name without a path")
+		return errPlaylist.WithText("the name of a segment must " + nameForm + ".ts, .m4s or .mp4")
 	case len(r.p.entries) == maxEntries:
 		return errPlaylist.WithText("a playlist must have at most %d segments", maxEntries)
 	default:
@@ -182,7 +185,7 @@ func mapName(value string) (string, error) {
 	m := mapURI.FindStringSubmatch(value)
 	if m == nil || !segmentName.MatchString(m[1]) {
 		return "", errPlaylist.WithText(
-			"the URI of EXT-X-MAP must be a file name without a path, and EXT-X-MAP must have no byte range")
+			"EXT-X-MAP must have only the attribute URI, which must " + nameForm + ".ts, .m4s or .mp4")
 	}
 	return m[1], nil
 }

@@ -36,7 +36,7 @@ var (
 	errKey = apperr.New(apperr.Unauthenticated, "unauthenticated",
 		"the stream key is missing, unknown or replaced; create one in the studio")
 	errName = apperr.New(apperr.Invalid, "invalid_name",
-		"the file name must consist of letters, digits, - and _ and end in .m3u8, .ts, .m4s or .mp4")
+		"the file name must "+nameForm+".m3u8, .ts, .m4s or .mp4")
 	errVideo = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment must be MPEG-TS or fragmented MP4")
 	errLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a segment must have at most 32 MiB and a playlist at most 256 KiB")
 	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body is incomplete; send it again")

@@ -18,7 +18,8 @@ const (
 
 // errOpen is the error of an upload above the limit of concurrent uploads.
 var errOpen = apperr.New(apperr.Limited, "rate_limited",
-	"too many concurrent pushes of this stream; retry in 1 s").With("limit", maxOpen).With("retryAfterMs", int64(1000))
+	"limit of 4 concurrent pushes of a stream, and 2 more for each rendition, reached; retry in 1 s").
+	With("limit", maxOpen).With("retryAfterMs", int64(1000))
 
 // limitBody sets the time limits for reading the body of a request: Options.Idle without a byte, and maxBodyTime in total.
 func (o *Origin) limitBody(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,8 @@ import (
 
 // Errors of identity claims.
 var (
-	ErrStation   = apperr.New(apperr.Invalid, "invalid_station", "this station accepts no identity claims").With("field", "station")
+	ErrStation = apperr.New(apperr.Invalid, "invalid_station",
+		"this station accepts no identity claims; leave station out to use the one that does").With("field", "station")
 	ErrNotLinked = apperr.New(apperr.Forbidden, "wallet_not_linked",
 		"your identity provider has not linked this wallet to your account; link it there first")
 )

@@ -23,7 +23,8 @@ const (
 // Errors of provisioning streams and of uploading video.
 var (
 	// ErrNotApproved is the error of an operator that no administrator has approved.
-	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an administrator must approve your application first")
+	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved",
+		"an administrator must approve your application first; apply with POST /api/streamer/register")
 	// ErrKey is the error of an upload whose stream key is missing, wrong, replaced, or the key of another stream.
 	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated",
 		"the stream key is missing, unknown or replaced; create one in the studio")

@@ -47,7 +47,7 @@ type Server struct {
 func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
-		return nil, errors.New("must be smtp://[user:password@]host[:port] or smtps://")
+		return nil, errors.New("the URL must be smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]")
 	}
 	s := &Server{host: u.Hostname(), port: 587, implicit: u.Scheme == "smtps", from: from, to: to, plain: plain}
 	if s.implicit {

@@ -21,7 +21,8 @@ var (
 	ErrWeakKey = apperr.New(apperr.Invalid, "weak_key",
 		"the public key is not a safe Ed25519 key (a canonically encoded point of the prime-order group); create a new key")
 	ErrProof = apperr.New(apperr.Invalid, "invalid_proof",
-		"proof must be the signature by the new key of denpa-signer-v1, the issuer and the canonical registration; see registerSigner")
+		"proof must be a signature with the new key over denpa-signer-v1, the issuer and the canonical registration; "+
+			"see registerSigner")
 	ErrChallenge = apperr.New(apperr.Invalid, "challenge_expired",
 		"the challenge is unknown, used or older than five minutes; request a new one")
 	ErrSignerExists  = apperr.New(apperr.Conflict, "signer_exists", "the public key is already registered; use another key")

@@ -44,7 +44,7 @@ type hubKeySetting struct {
 func ParseHubKeys(setting string) (*HubKeys, error) {
 	var entries []hubKeySetting
 	if json.Unmarshal([]byte(setting), &entries) != nil || len(entries) == 0 {
-		return nil, errors.New(`hub keys: must be a JSON list of {"seed","notBefore"}`)
+		return nil, errors.New("the value must be a JSON list of at least one object with seed and notBefore")
 	}
 	keys := &HubKeys{private: map[Key]ed25519.PrivateKey{}}
 	for i, e := range entries {
@@ -54,7 +54,7 @@ func ParseHubKeys(setting string) (*HubKeys, error) {
 	}
 	slices.SortStableFunc(keys.keys, func(a, b HubKey) int { return b.NotBefore.Compare(a.NotBefore) })
 	if len(keys.private) == 0 {
-		return nil, errors.New("hub keys: at least one key must have a seed")
+		return nil, errors.New("at least one key must have a seed")
 	}
 	return keys, nil
 }
@@ -76,6 +76,9 @@ func (h *HubKeys) add(e hubKeySetting) error {
 		}
 		key = own
 		h.private[key] = private
+	}
+	if key == "" {
+		return errors.New("seed is missing; a replaced key may have publicKey instead")
 	}
 	if _, err := ParseKey(string(key)); err != nil {
 		return err

@@ -71,7 +71,7 @@ func checkPayload(m Message) error {
 		return nil
 	}
 	if _, err := identityclaim.ParsePayout(*p.PayoutAddress.Text); err != nil {
-		return invalid(ReasonPayload, "payoutAddress must not be the zero address and must have a valid checksum (EIP-55)").
+		return invalid(ReasonPayload, "payoutAddress must not be all zeros and, in mixed case, must have an EIP-55 checksum").
 			With(memberField, "payoutAddress")
 	}
 	return nil

@@ -167,7 +167,7 @@ func (s *payloadSchema) check(canonical []byte) error {
 		return badPayload(slices.Sorted(maps.Keys(unknown))[0], "is not a member of this payload")
 	}
 	if len(given) < s.minMembers {
-		return invalid(ReasonPayload, "payload must have at least %d members", s.minMembers)
+		return invalid(ReasonPayload, "payload must change at least one member")
 	}
 	return nil
 }
@@ -198,11 +198,15 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	return mustMatch(schema)
 }
 
+// playlistStart is the start of the pattern of playlist URLs, whose path is required. In other URLs it is optional.
+const playlistStart = `^https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?/`
+
 // patternTexts contains the error texts of patterns in the schemas, by the start of the pattern.
 var patternTexts = [...]struct{ start, text string }{
 	{"^([1-9][0-9]{0,19}|(kalshi|", protocol.MarketIDForm},
 	{"^native-", "must be the id of a native market (prefix native-)"},
-	{"^https://", "must be an https URL of at most 500 characters"},
+	{playlistStart, "must be the https URL of an .m3u8 playlist with at most 500 ASCII characters, without user name or fragment"},
+	{"^https://", "must be an https URL of at most 500 ASCII characters, without a user name"},
 	{"^[0-9a-f]{8}-", "must be a UUID in lower case"},
 	{"^[a-z0-9-]{3,32}$", "must be 3 to 32 characters of a-z, 0-9 and -"},
 	{"^0x[0-9A-Fa-f]{40}$", "must be 0x and 40 hex digits"},

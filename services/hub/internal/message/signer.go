@@ -123,11 +123,11 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 		return Signer{}, err
 	}
 	if len(d.Scopes) == 0 {
-		return Signer{}, badMember("scopes", "scopes must contain at least one scope of a message type")
+		return Signer{}, badMember("scopes", "scopes must contain at least one scope of a message type, such as signal:create")
 	}
 	for i, scope := range d.Scopes {
 		if !scoped(scope) || slices.Contains(d.Scopes[:i], scope) {
-			return Signer{}, badMember("scopes", "scopes must contain scopes of message types, each once")
+			return Signer{}, badMember("scopes", "scopes must contain scopes of message types, such as signal:create, each once")
 		}
 	}
 	for _, scope := range d.Scopes {

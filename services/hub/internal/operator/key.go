@@ -16,7 +16,7 @@ const MaxPermissions = 3
 // Errors of a request to create an operator key.
 var (
 	ErrLabel = apperr.New(apperr.Invalid, "invalid_label",
-		"label must be 1 to 64 characters on one line").With("field", "label")
+		"label must be 1 to 64 visible characters on one line, without format characters").With("field", "label")
 	ErrPermissions = apperr.New(apperr.Invalid, "invalid_permissions",
 		"permissions must contain at least one of read, signal and broadcast, each at most once").With("field", "permissions")
 )

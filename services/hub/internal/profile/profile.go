@@ -18,14 +18,17 @@ import (
 // Errors of invalid members of a profile.
 var (
 	ErrDisplayName = apperr.New(apperr.Invalid, "invalid_display_name",
-		"displayName must be 1 to 64 characters on one line").With("field", "displayName")
-	ErrBio    = apperr.New(apperr.Invalid, "invalid_bio", "bio must have at most 280 characters").With("field", "bio")
+		"displayName must be 1 to 64 visible characters on one line, without format characters").With("field", "displayName")
+	ErrBio = apperr.New(apperr.Invalid, "invalid_bio",
+		"bio must have at most 280 characters, without control characters (except line feeds), "+
+			"marks of the writing direction or private use characters").With("field", "bio")
 	ErrAvatar = apperr.New(apperr.Invalid, "invalid_avatar_url",
-		"avatarUrl must be an https URL of at most 500 characters, or null").With("field", "avatarUrl")
+		"avatarUrl must be an https URL of at most 500 ASCII characters, without a user name, or null").With("field", "avatarUrl")
 	ErrLinks = apperr.New(apperr.Invalid, "invalid_links",
-		"links must be at most 5 https URLs of at most 500 characters").With("field", "links")
+		"links must be at most 5 https URLs of at most 500 ASCII characters, without a user name").With("field", "links")
 	ErrPayout = apperr.New(apperr.Invalid, "invalid_payout_address",
-		"payoutAddress must be 0x and 40 hex digits (in mixed case with an EIP-55 checksum), not all zeros, or null").With("field", "payoutAddress")
+		"payoutAddress must be 0x and 40 hex digits (in mixed case with an EIP-55 checksum), not all zeros, or null").
+		With("field", "payoutAddress")
 )
 
 // PayoutSignIn is the maximum age of the sign-in of a session that may change the payout address.

@@ -125,7 +125,7 @@ func (s *Server) RateMarket(c echo.Context, o httpx.Object) error {
 func readMarketDraft(o httpx.Object) market.Draft {
 	d := market.Draft{Question: o.Line("question", market.MaxQuestion, true), CreatedBy: "admin"}
 	if d.Question != "" && len([]rune(d.Question)) < market.MinQuestion {
-		o.Invalid("question", "must have at least 10 characters")
+		o.Invalid("question", "must have 10 to 200 characters")
 	}
 	d.CutoffAt = request.Time(o, "cutoffAt", true)
 	lanes := make([]string, 0, len(protocol.Lanes))

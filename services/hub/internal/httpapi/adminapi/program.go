@@ -111,7 +111,7 @@ func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 		Tagline: request.OptText(o, "tagline", market.MaxPinText), Position: market.MaxPosition, CreatedAt: s.Now(),
 	}
 	if p.MarketID != "" && p.MarketID.Provider() != protocol.Polymarket {
-		o.Invalid("marketId", "must be a market of the primary venue")
+		o.Invalid("marketId", "must be the id of a Polymarket market: 1 to 20 digits without a leading zero")
 	}
 	if n := request.Opt32(o, "position", market.MinPosition, market.MaxPosition); n != nil {
 		p.Position = *n
@@ -140,7 +140,7 @@ func (s *Server) Unpin(c echo.Context) error {
 	}
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil || id.Provider() != protocol.Polymarket {
-		return protocol.ErrMarketID.WithText("marketId must be the id of a Polymarket market: 1 to 20 digits")
+		return protocol.ErrMarketID.WithText("marketId must be the id of a Polymarket market: 1 to 20 digits without a leading zero")
 	}
 	removed, err := request.Audited(c, s.Audits, request.AdminAction{Target: string(id)}, func(ctx context.Context) (bool, error) {
 		return s.Pins.Unpin(ctx, id)

@@ -24,7 +24,7 @@ const (
 )
 
 var errNotNative = apperr.New(apperr.Invalid, "invalid_market_id",
-	"only a native market (prefix native-) can be finalized").With("field", "marketId")
+	"marketId must be the id of a native market (prefix native-)").With("field", "marketId")
 
 // Finalize handles POST /api/resolution/finalize, which sets the outcome of a native market.
 func (s *Server) Finalize(c echo.Context, o httpx.Object) error {

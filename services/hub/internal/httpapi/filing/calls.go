@@ -57,7 +57,7 @@ func (s *Server) showFiled(id string, f *signalv1.Filing) openapi.Filed {
 }
 
 var errIdempotencyKey = apperr.New(apperr.Invalid, "invalid_idempotency_key",
-	"Idempotency-Key must be 1 to 128 visible ASCII characters").With("field", "Idempotency-Key")
+	"Idempotency-Key must be sent once and have 1 to 128 visible ASCII characters").With("field", "Idempotency-Key")
 
 // File handles POST /api/predictions, which files a call. If the member "dryRun" is true, it only validates the call.
 func (s *Server) File(c echo.Context) error {

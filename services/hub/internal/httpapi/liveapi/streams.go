@@ -35,7 +35,7 @@ func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 		Label: o.Name("label", stream.MaxLabel, false), UpdatedAt: s.Now(),
 	}
 	if b.URL != "" && !stream.Playable(b.URL, s.Videos) {
-		o.Invalid("url", "must be the https URL of an .m3u8 playlist on an allowed video host")
+		o.Invalid("url", "must be the https URL of an .m3u8 playlist on an allowed video host, without a user name or a fragment")
 	}
 	if err := o.Err(); err != nil {
 		return err

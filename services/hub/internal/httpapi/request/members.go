@@ -143,7 +143,7 @@ func DryRun(o httpx.Object) bool {
 		case name == "dryRun" && !o.Has(name):
 			o.Invalid("dryRun", "must be true or false, not null")
 		case name != "dryRun" && IsDryRun(name):
-			o.Invalid("dryRun", "must be spelled dryRun")
+			o.Invalid("dryRun", "must have exactly this spelling, not "+name)
 		}
 	}
 	return OptFlag(o, "dryRun")

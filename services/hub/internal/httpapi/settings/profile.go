@@ -111,7 +111,8 @@ func (s *Server) profileOf(ctx context.Context, of identityclaim.Account) (opena
 
 // errLanes is the error of a list that has an unknown lane, a duplicate or too many lanes.
 var errLanes = apperr.New(
-	apperr.Invalid, "invalid_lanes", "lanes must have at most 5 different lanes of the programme",
+	apperr.Invalid, "invalid_lanes", "lanes must be at most 5 different lanes of: sports, music, film, tv, fashion, culture, "+
+		"crypto, politics, news, science, tech, economy",
 ).With("field", "lanes")
 
 // readLanes reads the member "lanes"; nil if it is absent. Error: errLanes.
