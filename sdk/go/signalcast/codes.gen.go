@@ -104,7 +104,7 @@ const (
 	ErrSignerRevoked Code = "signer_revoked"
 	// ErrInvalidSpec is 400: The filter is not JSON, exceeds 2 KiB, has a wrong type, or has a lower bound above its upper bound.
 	ErrInvalidSpec Code = "invalid_spec"
-	// ErrMarketNotAirable is 409: The market is not open, has no price, or ends within ten minutes of the start of a requested slot.
+	// ErrMarketNotAirable is 409: The market accepts no calls, has no price, or ends within ten minutes of the start of a requested slot.
 	ErrMarketNotAirable Code = "market_not_airable"
 	// ErrSlotTaken is 409: Another entry has one of the slots.
 	ErrSlotTaken Code = "slot_taken"
