@@ -123,6 +123,8 @@ func (c *Config) Check(r *config.Report) {
 
 func (c *Config) checkProviders(r *config.Report) {
 	switch list, err := oidc.ParseConfig(c.Providers.Reveal()); {
+	case !c.Providers.IsSet():
+		r.Fail("IDP_PROVIDERS", "is not set")
 	case err != nil:
 		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
 	case r.Env().Production() && list.UsesPlainHTTP():

@@ -27,6 +27,20 @@ func validEnv() map[string]string {
 	}
 }
 
+// TestUnsetSettings checks that the error for an unset required setting is that it is not set.
+func TestUnsetSettings(t *testing.T) {
+	t.Parallel()
+	_, err := config.LoadFrom[Config](nil)
+	if err == nil {
+		t.Fatal("the api starts without settings")
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !strings.HasSuffix(line, " is not set") {
+			t.Errorf("without settings, an error is %q", line)
+		}
+	}
+}
+
 // TestUnsetEnvironmentMeansProduction checks that the rules for production apply if ENV is not set.
 func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	t.Parallel()

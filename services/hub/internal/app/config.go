@@ -92,7 +92,9 @@ func (c *Config) Check(r *config.Report) {
 	if c.RefreshRetry < 0 || c.RefreshRetry > time.Minute {
 		r.Fail("REFRESH_RETRY", "must be from 0s to 1m")
 	}
-	if _, err := message.ParseHubKeys(c.HubKeys.Reveal()); err != nil {
+	if !c.HubKeys.IsSet() {
+		r.Fail("HUB_KEYS", "is not set")
+	} else if _, err := message.ParseHubKeys(c.HubKeys.Reveal()); err != nil {
 		r.Fail("HUB_KEYS", "is invalid: "+err.Error())
 	}
 	r.Secret("ADMIN_SECRET", c.Admin)
@@ -143,6 +145,10 @@ func (c *NetworkConfig) check(r *config.Report) {
 }
 
 func (c *Config) checkProviders(r *config.Report) {
+	if !c.Providers.IsSet() {
+		r.Fail("IDP_PROVIDERS", "is not set")
+		return
+	}
 	list, err := oidc.ParseConfig(c.Providers.Reveal())
 	if err != nil {
 		r.Fail("IDP_PROVIDERS", "is invalid: "+err.Error())

@@ -63,6 +63,20 @@ func TestGoodConfig(t *testing.T) {
 	}
 }
 
+// TestUnsetSettings checks that the error for an unset required setting is that it is not set.
+func TestUnsetSettings(t *testing.T) {
+	t.Parallel()
+	_, err := config.LoadFrom[Config](nil)
+	if err == nil {
+		t.Fatal("the hub starts without settings")
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !strings.HasSuffix(line, " is not set") {
+			t.Errorf("without settings, an error is %q", line)
+		}
+	}
+}
+
 // TestUnsetEnvironmentMeansProduction checks that without ENV the hub refuses settings that only development permits.
 func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	t.Parallel()
