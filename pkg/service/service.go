@@ -18,7 +18,10 @@ import (
 )
 
 // ErrUsage is the error of a command with invalid arguments. Main prints the usage for it.
-var ErrUsage = errors.New("unknown command")
+var ErrUsage = errors.New("invalid arguments")
+
+// errUnknownCommand is the error of a command that the program does not have. Main prints the usage for it.
+var errUnknownCommand = errors.New("unknown command")
 
 // Command executes one command with the arguments after its name.
 type Command func(ctx context.Context, args []string, stdout io.Writer) error
@@ -33,8 +36,8 @@ func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	}
 }
 
-// Program is the command line of a service. It has the commands that all services share (serve, migrate, health and --version)
-// and the commands in Commands.
+// Program is the command line of a service. It has the commands that all services share (serve, migrate, health, --version and
+// --help) and the commands in Commands.
 type Program struct {
 	Name  string // name of the program and of its schema in Postgres
 	Usage string // usage lines of Commands; those of the common commands precede them
@@ -64,7 +67,7 @@ func (p Program) Main(ctx context.Context, args []string, stdout, stderr io.Writ
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, ErrUsage):
+	case errors.Is(err, ErrUsage), errors.Is(err, errUnknownCommand):
 		_, _ = fmt.Fprintf(stderr, "%v\n%s", err, p.usage())
 		return 2
 	case errors.As(err, &invalid):
@@ -79,20 +82,31 @@ func (p Program) execute(ctx context.Context, name string, args []string, stdout
 	if command, ok := p.Commands[name]; ok {
 		return command(ctx, args, stdout)
 	}
-	switch {
-	case len(args) > 0:
-		return ErrUsage
-	case name == "serve":
-		return p.Serve(ctx, stderr)
-	case name == "migrate":
-		return p.migrate(ctx, stdout)
-	case name == "health":
-		return p.health(ctx)
-	case name == "version", name == "--version":
-		_, err := fmt.Fprintln(stdout, p.Name, version.Read())
-		return err
+	var command func() error
+	switch name {
+	case "serve":
+		command = func() error { return p.Serve(ctx, stderr) }
+	case "migrate":
+		command = func() error { return p.migrate(ctx, stdout) }
+	case "health":
+		command = func() error { return p.health(ctx) }
+	case "version", "--version":
+		command = func() error {
+			_, err := fmt.Fprintln(stdout, p.Name, version.Read())
+			return err
+		}
+	case "help", "--help", "-h":
+		command = func() error {
+			_, err := io.WriteString(stdout, p.usage())
+			return err
+		}
+	default:
+		return fmt.Errorf("%w %q", errUnknownCommand, name)
 	}
-	return ErrUsage
+	if len(args) > 0 {
+		return ErrUsage
+	}
+	return command()
 }
 
 func (p Program) usage() string {
@@ -100,6 +114,7 @@ func (p Program) usage() string {
        %[1]s migrate      bring schema %[1]s up to date
        %[1]s health       exit with 0 if the service at HTTP_ADDR is ready, otherwise with 1
        %[1]s --version    print the version, the commit and the Go version
+       %[1]s --help       print this text
 %[2]s`, p.Name, p.Usage)
 }
 

@@ -27,6 +27,14 @@ func (s *settings) Check(r *config.Report) {
 	}
 }
 
+const usage = `usage: oven [serve]      run the service
+       oven migrate      bring schema oven up to date
+       oven health       exit with 0 if the service at HTTP_ADDR is ready, otherwise with 1
+       oven --version    print the version, the commit and the Go version
+       oven --help       print this text
+       oven bake         bake
+`
+
 type process struct{ err error }
 
 func (p process) Run(context.Context) error { return p.err }
@@ -59,9 +67,12 @@ func TestMain(t *testing.T) {
 		{"a process that fails", "serve", "broken", 1, "", "the heating is broken"},
 		{"a setting is missing", "serve", "", 2, "", "SERVICE_TEST_NAME is not set"},
 		{"arguments of serve", "serve now", "oven", 2, "", "oven migrate      bring schema oven up to date"},
-		{"unknown command", "boil", "oven", 2, "", "oven bake"},
+		{"unknown command", "boil", "oven", 2, "", "unknown command \"boil\"\nusage: oven [serve]"},
+		{"unknown command with arguments", "boil eggs", "oven", 2, "", "unknown command \"boil\"\nusage: oven [serve]"},
+		{"usage", "--help", "", 0, usage, ""},
+		{"usage by the short flag", "-h", "", 0, usage, ""},
 		{"own command", "bake", "oven", 0, "baked\n", ""},
-		{"arguments of a command without any", "bake bread", "oven", 2, "", "usage: oven [serve]"},
+		{"arguments of a command without any", "bake bread", "oven", 2, "", "invalid arguments\nusage: oven [serve]"},
 		{"settings of migrate are missing", "migrate", "oven", 2, "", "MIGRATE_DATABASE_URL is not set"},
 		{"version", "--version", "", 0, "oven " + version.Read().String() + "\n", ""},
 		{"healthy at the default address", "health", "oven", 0, "", ""},
