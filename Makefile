@@ -10,6 +10,10 @@ PLAIN   := ./pkg/skill ./cmd/signalcast/internal/record
 # Number of packages that are tested at the same time: one more than processors, because tests wait for other processes.
 JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
+# The Go toolchain records no commit in a git worktree, so the linker sets it; it is empty in a tree without git.
+VERSION := github.com/signalcast/signalcast/pkg/version
+COMMIT   = $(shell [ ! -e .git ] || git describe --always --abbrev=40 --exclude='*' --dirty)
+
 .PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test release release-test vulncheck bench
 
 help: ## Show this list
@@ -26,7 +30,7 @@ docs: ## Write the guides as a static site (OUT=bin/docs)
 
 build: ## Compile every module; the services go to bin/
 	go build work
-	go build -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local ./cmd/signalcast
+	go build -ldflags '-X $(VERSION).commit=$(COMMIT)' -o bin/ ./services/api ./services/hub ./services/clock ./deploy/local ./cmd/signalcast
 
 # Each package is compiled in two variants, with the race detector and as in images, so that all targets share the build cache.
 lint test system-test: export CGO_ENABLED = 0

@@ -18,12 +18,27 @@ func build(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", dir + string(filepath.Separator)}, packages...)...)
+	// The Go toolchain records no commit in a git worktree, so the linker sets it.
+	stamp := "-ldflags=-X github.com/signalcast/signalcast/pkg/version.commit=" + commitOf(ctx, root)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build", stamp, "-o", dir + string(filepath.Separator)}, packages...)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
+}
+
+// commitOf returns the git commit of the source tree root, with the suffix -dirty if tracked files have changes. It returns "" if
+// root is not the root of a git tree.
+func commitOf(ctx context.Context, root string) string {
+	if !fileExists(filepath.Join(root, ".git")) {
+		return ""
+	}
+	out, err := exec.CommandContext(ctx, "git", "-C", root, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // repository returns the root of the repository: the directory of go.work. It fails outside the repository.
