@@ -6,6 +6,15 @@ import (
 	"testing"
 )
 
+func TestEnvWithoutStack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	err := (&envCmd{Dir: dir}).Run()
+	if want := "no stack runs in " + dir + "; run make up"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
 func TestEnvIsQuoted(t *testing.T) {
 	t.Parallel()
 	var line bytes.Buffer

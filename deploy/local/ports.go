@@ -25,7 +25,8 @@ func choosePorts(s *state, names []string, fixed map[string]int) (map[string]int
 		switch {
 		case isFixed:
 			if !localdb.PortFree(port) {
-				return nil, fmt.Errorf("port %d of %s is in use; stop the program that uses it, or start with --ports auto", port, name)
+				return nil, fmt.Errorf("port %d of %s is in use; stop the program that uses it, or start with --ports auto "+
+					`(make up ARGS="--ports auto")`, port, name)
 			}
 		case last[name] != 0 && !taken[last[name]] && localdb.PortFree(last[name]):
 			port = last[name]

@@ -65,13 +65,13 @@ func readStack(dir string) (stack, error) {
 	var s stack
 	path := filepath.Join(dir, stackFile)
 	if !fileExists(path) {
-		return s, fmt.Errorf("no stack runs in %s", dir)
+		return s, fmt.Errorf("no stack runs in %s; run make up", dir)
 	}
 	if err := readJSON(path, &s); err != nil {
 		return s, err
 	}
 	if err := syscall.Kill(s.PIDs["up"], 0); err != nil && !errors.Is(err, os.ErrPermission) {
-		return s, fmt.Errorf("no stack runs in %s; the last one was killed", dir)
+		return s, fmt.Errorf("no stack runs in %s; the last one was killed; run make up", dir)
 	}
 	return s, nil
 }
