@@ -115,10 +115,15 @@ func number(v float64) string {
 
 // countOf formats a count with its noun: 1 call, 2 calls. one is the singular.
 func countOf(n int64, one string) string {
+	return digits(n) + " " + nounOf(n, one)
+}
+
+// nounOf returns the noun of a count without the number: call for 1, otherwise calls. one is the singular.
+func nounOf(n int64, one string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return digits(n) + " " + one + "s"
+	return one + "s"
 }
 
 // timeLeft formats the time from now until end, in days, hours or minutes. It returns "" after the end.

@@ -78,11 +78,14 @@ func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 		},
 		{"People", grouped(r.GetIndependentOperators()), "with at least one call; " +
 			grouped(r.GetIndependentActive28()) + " in the last 28 days"},
-		{"Registered", grouped(r.GetRegistered()), "accounts, " + grouped(r.GetHouseOperators()) + " of them house accounts"},
+		{
+			"Registered", grouped(r.GetRegistered()), nounOf(r.GetRegistered(), "account") + ", including " +
+				grouped(r.GetHouseOperators()) + " " + nounOf(r.GetHouseOperators(), "house account"),
+		},
 		{"Markets", grouped(r.GetMarkets()), "with at least one call"},
 		{"Resolved calls", grouped(r.GetWon() + r.GetLost()), grouped(r.GetWon()) + " won, " + grouped(r.GetLost()) + " lost"},
 		{"Open calls", grouped(r.GetOpen()), "waiting for an outcome"},
-		{"Resolutions", grouped(r.GetResolutions28()), "markets resolved in the last 28 days"},
+		{"Resolutions", grouped(r.GetResolutions28()), nounOf(r.GetResolutions28(), "market") + " resolved in the last 28 days"},
 	}
 	if r.GetClvCount() > 0 {
 		p.BeatLine = digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
