@@ -26,6 +26,12 @@ func TestCallShowsWhatWasStored(t *testing.T) {
 	if strings.Contains(out, "at most") {
 		t.Errorf("the points on a native market are shown as upper bounds: %s", out)
 	}
+	hub = serve(t, respond(200, `{"ok":true,"id":"`+signalID+`",`+strings.Replace(verified, "6900", "9900", 1)+`}`),
+		respond(200, `{"ok":true,"id":"`+signalID+`",`+strings.Replace(verified, "6900", "50", 1)+`}`))
+	out, _ = d.run(done, "call", "701122", "no", "--price", "68.5", "--hub", hub.URL)
+	d.requireContains(out, "at most +1 point\n", "at most -99 points\n")
+	out, _ = d.run(done, "call", "701122", "no", "--price", "68.5", "--hub", hub.URL)
+	d.requireContains(out, "at most +99 points\n", "at most -1 point\n")
 	hub = serve(t, respond(200, `{"ok":true,"id":"`+signalID+`",`+unverified+`}`))
 	out, _ = d.run(done, "call", "701122", "no", "--price", "68.5", "--hub", hub.URL)
 	d.requireContains(out, "does not count", "no fresh quote", "of_next_year")

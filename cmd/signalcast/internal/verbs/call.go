@@ -238,9 +238,17 @@ func points(basis int, final bool) []string {
 	}
 	p := max(basis, 1)
 	return []string{
-		"If right", fmt.Sprintf("%s%+d points", most, (10000-p)/100),
-		"If wrong", fmt.Sprintf("%s%d points", most, -((p + 99) / 100)),
+		"If right", most + pointsOf((10000-p)/100),
+		"If wrong", most + pointsOf(-((p + 99) / 100)),
 	}
+}
+
+// pointsOf formats a number of points with its sign: +31 points, -1 point.
+func pointsOf(n int) string {
+	if n == 1 || n == -1 {
+		return fmt.Sprintf("%+d point", n)
+	}
+	return fmt.Sprintf("%+d points", n)
 }
 
 // useMarketPrice reads the newest price of the market and sets Price to the price of the side called.
