@@ -144,7 +144,7 @@ func TestSigner(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, bad = d.run(usage, "message", "sign", "signal.create", "--signer", swapped)
-	d.requireContains(bad, "does not belong to the seed")
+	d.requireContains(bad, "does not belong to seed")
 	if strings.Contains(bad, stored.Seed) {
 		t.Error("the error contains the seed")
 	}

@@ -100,7 +100,8 @@ func (p *Report) verdict(only []string) error {
 		return fmt.Errorf("%w: %d of %d checks were not tried; check the addresses, and that the services run",
 			ErrUnavailable, p.NotTried, len(p.Checks))
 	case p.NotTried > 0:
-		return fmt.Errorf("%w: %d of %d checks were not tried; raise --wait", ErrNotTried, p.NotTried, len(p.Checks))
+		return fmt.Errorf("%w: %d of %d checks were not tried; raise --wait, or run fewer checks with --only",
+			ErrNotTried, p.NotTried, len(p.Checks))
 	case len(only) > 0 && p.Passed == 0:
 		return fmt.Errorf("every check of --only was skipped: %s", p.Checks[0].Because)
 	}

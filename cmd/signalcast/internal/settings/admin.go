@@ -13,8 +13,10 @@ type Admin struct {
 	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Default: SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
 }
 
-// ErrNoAdmin is the error of a command that requires the admin secret when no secret is set.
-var ErrNoAdmin = errors.New("no admin secret; set SIGNALCAST_ADMIN_SECRET, or name a file with --secret-file")
+// ErrNoAdmin is the error of a command that requires the admin secret when no secret is set, or when SIGNALCAST_ADMIN_SECRET has
+// a control character.
+var ErrNoAdmin = errors.New("no admin secret; set SIGNALCAST_ADMIN_SECRET to one line without control characters, or name " +
+	"a file with --secret-file")
 
 // AdminSecret returns the admin secret from the file of --secret-file or, without that flag, from SIGNALCAST_ADMIN_SECRET. It
 // returns ErrNoAdmin if there is no secret, and the error of f.MaySend if the secret must not be sent to hub.
@@ -41,7 +43,7 @@ func AdminFile(path string) (string, error) {
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" || strings.ContainsFunc(secret, unicode.IsControl) {
-		return "", errors.New("the file of the admin secret must contain one line with the secret")
+		return "", errors.New("the file of the admin secret must contain only the secret: one line without control characters")
 	}
 	return secret, nil
 }

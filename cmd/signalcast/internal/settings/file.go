@@ -89,7 +89,7 @@ func Private(path string) ([]byte, error) {
 	}
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
 		return nil, fmt.Errorf(
-			"%s can be read by other users (mode %04o); run chmod 600 on it, and revoke the key if they may have read it",
+			"%s is accessible to other users (mode %04o); run chmod 600 on it, and replace its secret if they may have read it",
 			path, info.Mode().Perm())
 	}
 	return io.ReadAll(io.LimitReader(f, maxSecret))
@@ -114,7 +114,7 @@ func IsKey(text string) bool {
 func oneKey(from io.Reader, name string) (string, error) {
 	key, err := OneSecret(from, name, "an operator key")
 	if err == nil && !keyForm.MatchString(key) {
-		err = fmt.Errorf("%s contains no operator key: a key is dk_ or db_live_ and 43 characters", name)
+		err = fmt.Errorf("%s contains no operator key: a key is dk_ or db_live_ and 43 letters, digits, - or _", name)
 	}
 	if err != nil {
 		return "", err

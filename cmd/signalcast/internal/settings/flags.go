@@ -75,11 +75,12 @@ func Service(flag string, given ...string) (string, error) {
 		// The text may be a key, so the error does not contain it.
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 			u.Fragment != "" {
-			return "", errors.New(flag + " is not the address of a service; write it like https://hub.example")
+			return "", errors.New(flag +
+				" must be an http or https URL without user name, query and fragment, such as https://hub.example")
 		}
 		return strings.TrimRight(text, "/"), nil
 	}
-	return "", errors.New(flag + " is missing; write it like https://hub.example")
+	return "", errors.New(flag + " is missing; it must be a URL such as https://hub.example")
 }
 
 // ErrNoKey is the error of a command that requires a key when no key is set or stored.
@@ -134,5 +135,6 @@ func (f *Flags) MaySend(to string) error {
 	if u.Scheme == "https" || f.PlainHTTP || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("%s is not encrypted, so others can read the key; use https, or --plain-http if you trust the network", to)
+	return fmt.Errorf("%s is not encrypted, so others can read the credential; use https, or --plain-http if you trust the network",
+		to)
 }

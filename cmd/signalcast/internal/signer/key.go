@@ -56,10 +56,10 @@ func Open(path string) (*Key, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if hex.EncodeToString(private.Public().(ed25519.PublicKey)) != k.PublicKey {
-		return nil, fmt.Errorf("%s: the public key does not belong to the seed; create a key with `signalcast signer new`", path)
+		return nil, fmt.Errorf("%s: publicKey does not belong to seed; create a key with `signalcast signer new`", path)
 	}
 	if k.DenpaID == "" || k.Issuer == "" {
-		return nil, fmt.Errorf("%s has no passport or no issuer; create a key with `signalcast signer new`", path)
+		return nil, fmt.Errorf("%s: denpaId or issuer is missing; create a key with `signalcast signer new`", path)
 	}
 	return k, nil
 }
@@ -67,7 +67,8 @@ func Open(path string) (*Key, error) {
 func (k *Key) private() (ed25519.PrivateKey, error) {
 	seed, err := hex.DecodeString(k.Seed)
 	if err != nil || len(seed) != ed25519.SeedSize || k.Kind != "ed25519" {
-		return nil, errors.New("the file must contain an Ed25519 seed of 64 hexadecimal digits")
+		return nil, errors.New(
+			"kind must be ed25519, and seed must be 64 hexadecimal digits; create a key with `signalcast signer new`")
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -61,7 +62,7 @@ func (e *eventsAdd) body() ([]byte, error) {
 	}
 	for name := range payload {
 		if !slices.Contains(members[e.Type], name) {
-			return nil, errors.New("an event of type " + e.Type + " does not accept " + name)
+			return nil, errors.New("an event of type " + e.Type + " does not accept --" + strings.TrimSuffix(name, "AssetId"))
 		}
 	}
 	if len(payload) == 0 && e.Type != "reaffirm" && e.Type != "share" {

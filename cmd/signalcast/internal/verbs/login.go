@@ -31,7 +31,8 @@ type loggedIn struct {
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" || s.InTerminal {
 		return errors.New(
-			"login reads a key or an identity token from the standard input; redirect a file to it: signalcast login < FILE")
+			"login reads a key or an identity token from the standard input; redirect a file to it, without --key: " +
+				"signalcast login < FILE")
 	}
 	secret, err := settings.OneSecret(s.In, "the standard input", "a key or an identity token")
 	if err != nil {

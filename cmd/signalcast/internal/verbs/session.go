@@ -146,7 +146,7 @@ func showBody[T any](s *session, raw []byte, err error, table func(*T) error, al
 	}
 	var v T
 	if json.Unmarshal(raw, &v) != nil {
-		return errors.Join(err, errProtocol)
+		return errors.Join(err, fmt.Errorf("%w, or use --json", errProtocol))
 	}
 	return errors.Join(err, table(&v))
 }
@@ -169,7 +169,7 @@ func decoded[T any](a *http.Response, err error) (v T, _ error) {
 	return v, err
 }
 
-var errProtocol = errors.New("the response does not match the protocol; check --hub and --api, or use --json")
+var errProtocol = errors.New("the response does not match the protocol; check --hub and --api")
 
 // checkCount returns an error if the value of --count is less than 1. nil means no limit.
 func checkCount(count *int) error {

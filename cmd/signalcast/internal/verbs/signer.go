@@ -61,7 +61,7 @@ func (n *signerNew) Run(ctx context.Context, at *session) error {
 	if n.Issuer == "" {
 		n.Issuer = at.at + "/api/protocol/v1"
 	} else if u, err := url.Parse(n.Issuer); err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(n.Issuer, "\n\r") {
-		return errors.New("--issuer is not a URL; write it like https://hub.example/api/protocol/v1")
+		return errors.New("--issuer must be a URL without user name, such as https://hub.example/api/protocol/v1")
 	}
 	me, err := decoded[client.OwnPassport](at.GetMe(ctx))
 	if err != nil {
