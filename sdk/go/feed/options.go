@@ -112,7 +112,7 @@ func (o Options) normalize() (Options, error) {
 	since := make(map[string]int64, len(o.Since))
 	for name, n := range o.Since {
 		if n < 0 || n > maxSeq {
-			return o, fmt.Errorf("feed: Since of %[2]q is %[1]d; it must be from 0 to 2^53-1", n, name)
+			return o, fmt.Errorf("feed: Since of %[2]q is %[1]d; it must be an integer from 0 to 2^53-1", n, name)
 		}
 		name = normalizeChannel(name)
 		if other, twice := since[name]; twice {

@@ -94,7 +94,8 @@ func New(o Options) (*Client, error) {
 func (o Options) address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("the URL of a service must have the form https://hub.example") // no text: it may contain a secret
+		// The error does not contain the URL, which may contain a secret.
+		return nil, errors.New("must be an http or https URL without user name, query and fragment, such as https://hub.example")
 	}
 	ip := net.ParseIP(u.Hostname())
 	if o.Token != nil && u.Scheme == "http" && !o.PlainHTTP && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {

@@ -129,7 +129,7 @@ func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 		return "", fmt.Errorf("signalcast: %s: get the credential: %w", rt.pattern, err)
 	}
 	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", fmt.Errorf("signalcast: %s: the credential is empty or has characters that a header must not have", rt.pattern)
+		return "", fmt.Errorf("signalcast: %s: the credential must be 1 or more printable ASCII characters without spaces", rt.pattern)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	return token, nil

@@ -36,7 +36,7 @@ export class Signalcast {
 
   constructor(options: Options) {
     const { token } = options;
-    if (token === '') throw new TypeError('the token is empty');
+    if (token === '') throw new TypeError('the option token is empty');
     const at = (name: 'hub' | 'api' | 'clock') => baseURL(name, options);
     const sender = new Sender({
       at: { hub: at('hub'), api: at('api'), clock: at('clock') },
@@ -80,10 +80,10 @@ function baseURL(name: 'hub' | 'api' | 'clock', options: Options): string | unde
   try {
     url = new URL(text);
   } catch {
-    throw new TypeError(`the option ${name} is not a URL; expected a URL like https://hub.example`);
+    throw new TypeError(`the option ${name} must be an http or https URL without user name, query and fragment, such as https://hub.example`);
   }
   if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new TypeError(`the option ${name} is not the URL of a service; expected a URL like https://hub.example`);
+    throw new TypeError(`the option ${name} must be an http or https URL without user name, query and fragment, such as https://hub.example`);
   }
   const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (options.token && url.protocol === 'http:' && !loopback && !options.plainHttp) {

@@ -174,7 +174,7 @@ function websocketURL(url: string): string {
 function startNumbers(since: Record<string, number>): Map<string, number> {
   const out = new Map<string, number>();
   for (const [key, n] of Object.entries(since)) {
-    if (!Number.isSafeInteger(n) || n < 0) throw new TypeError(`since ${n} of ${JSON.stringify(key)} is not an event number; expected a non-negative integer`);
+    if (!Number.isSafeInteger(n) || n < 0) throw new TypeError(`since of ${JSON.stringify(key)} is ${n}; it must be an integer from 0 to 2^53-1`);
     const name = normalize(key);
     out.set(name, Math.min(n, out.get(name) ?? n)); // two spellings of a channel: the smaller number misses nothing
   }

@@ -23,7 +23,7 @@ export async function* pages<P, T>(
     yield* list;
     if (degraded) throw degraded;
     if (!next) return;
-    if (seen.has(next)) throw new CursorError('the cursor of the list points to a page that was already read');
+    if (seen.has(next)) throw new CursorError('the service returned the same cursor twice, so the list stopped early; it may be incomplete');
     seen.add(next);
     cursor = next;
   }

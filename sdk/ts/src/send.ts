@@ -166,7 +166,7 @@ export class Sender {
     if (!bearer || !this.options.token) return undefined;
     const token = await this.options.token.token();
     // Otherwise fetch would throw an error that contains the credential.
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new SignalcastError(`${g.operation}: the credential is empty or contains a character that is not allowed in a header`);
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new SignalcastError(`${g.operation}: the credential must be 1 or more printable ASCII characters without spaces`);
     g.init.headers['authorization'] = `Bearer ${token}`;
     return token;
   }
@@ -176,7 +176,7 @@ export class Sender {
 function pathAndQuery(path: string, { path: parts = {}, query = {} }: RequestOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = parts[name];
-    if (value === undefined || value === null || value === '') throw new TypeError(`${path}: ${name} is missing`);
+    if (value === undefined || value === null || value === '') throw new TypeError(`${path}: ${name} is missing or empty`);
     return encodeURIComponent(String(value));
   });
   const search = new URLSearchParams();

@@ -95,5 +95,5 @@ export function canonical(value: unknown): string {
     members.sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${members.map(([name, v]) => `${canonical(name)}:${canonical(v)}`).join(',')}}`;
   }
-  throw new SignalcastError(`a ${typeof value} has no canonical form`);
+  throw new SignalcastError(`a value of type ${typeof value} has no canonical form (RFC 8785): numbers must be finite, and strings must have no unpaired surrogates`);
 }

@@ -66,7 +66,7 @@ function startNumbers(since) {
     const out = new Map();
     for (const [key, n] of Object.entries(since)) {
         if (!Number.isSafeInteger(n) || n < 0)
-            throw new TypeError(`since ${n} of ${JSON.stringify(key)} is not an event number; expected a non-negative integer`);
+            throw new TypeError(`since of ${JSON.stringify(key)} is ${n}; it must be an integer from 0 to 2^53-1`);
         const name = normalize(key);
         out.set(name, Math.min(n, out.get(name) ?? n)); // two spellings of a channel: the smaller number misses nothing
     }
