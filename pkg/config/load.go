@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -78,7 +79,7 @@ func withFiles(r *Report, environ map[string]string, keys []string) map[string]s
 		}
 		content, err := readFile(path)
 		if err != nil {
-			r.Fail(name, "names a file that cannot be read")
+			r.Fail(name, "names a file that cannot be read or has more than "+strconv.Itoa(maxFile>>10)+" KiB")
 			continue
 		}
 		values[key] = content

@@ -107,7 +107,7 @@ func (r *Report) URL(name, raw string, schemes ...string) {
 	case raw == "":
 		r.Fail(name, "is not set")
 	case err != nil || u.Host == "" || u.Opaque != "" || !slices.Contains(schemes, u.Scheme):
-		r.Fail(name, "must be a URL that begins with "+strings.Join(schemes, ":// or ")+"://")
+		r.Fail(name, "must be a URL that begins with "+strings.Join(schemes, ":// or ")+":// and a host")
 	case u.User != nil:
 		r.Fail(name, "must not contain a user name or password")
 	}
@@ -161,7 +161,7 @@ func (r *Report) Addr(name, addr string) {
 		return
 	}
 	if _, port, err := net.SplitHostPort(addr); err != nil || !isPort(port) {
-		r.Fail(name, "must be host:port")
+		r.Fail(name, "must be host:port with a port from 0 to 65535")
 	}
 }
 

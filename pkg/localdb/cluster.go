@@ -98,7 +98,8 @@ func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 			return c, c.waitForPredecessor(ctx)
 		}
 	}
-	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed", c.data, want)
+	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed; install it, or delete the directory and its data",
+		c.data, want)
 }
 
 // waitForPredecessor waits until the previous server of the data directory has shut down. That server may still run if the

@@ -98,7 +98,7 @@ func (p *Provider) check() (wrong []error) {
 	}
 	for _, alg := range p.Algs {
 		if !slices.Contains(asymmetric, alg) {
-			wrong = append(wrong, fmt.Errorf("each algorithm must be one of %s", strings.Join(asymmetric, ", ")))
+			wrong = append(wrong, fmt.Errorf("algs must contain only %s", strings.Join(asymmetric, ", ")))
 		}
 	}
 	if p.JWKSURL == "" && !isWebURL(p.Issuer) {

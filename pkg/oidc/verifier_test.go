@@ -419,7 +419,7 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	_, err = oidc.ParseConfig(`[{"name":"","issuer":"x","audience":"app","algs":["none"]}]`)
-	for _, part := range []string{"name, issuer", "algorithm", "jwksURL"} {
+	for _, part := range []string{"name, issuer", "algs", "jwksURL"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v does not contain %s", err, part)
 		}

@@ -130,7 +130,8 @@ func (c *Config) checkProviders(r *config.Report) {
 	case r.Env().Production() && list.UsesPlainHTTP():
 		r.Fail("IDP_PROVIDERS", "must use https in production")
 	case r.Env().Production() && list.Development():
-		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in without verification")
+		r.Fail("IDP_PROVIDERS",
+			"must not have a provider with the audience "+oidc.DevelopmentAudience+" in production: it issues tokens for any user")
 	}
 }
 

@@ -158,7 +158,8 @@ func (c *Config) checkProviders(r *config.Report) {
 		r.Fail("IDP_PROVIDERS", "must use https in production")
 	}
 	if r.Env().Production() && list.Development() {
-		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in every user without a password")
+		r.Fail("IDP_PROVIDERS",
+			"must not have a provider with the audience "+oidc.DevelopmentAudience+" in production: it issues tokens for any user")
 	}
 }
 
