@@ -17,8 +17,9 @@ const BodyLimit = 64 << 10
 
 // Errors of Decode, DecodeOptional and ReadBody, in addition to ErrBody.
 var (
-	ErrMediaType = apperr.New(apperr.Unsupported, "unsupported_media_type", "content type must be application/json")
-	ErrTooLarge  = apperr.New(apperr.TooLarge, "payload_too_large", "body exceeds the size limit of this route")
+	ErrMediaType = apperr.New(apperr.Unsupported, "unsupported_media_type",
+		"the header Content-Type must be application/json, with no charset or charset=utf-8")
+	ErrTooLarge = apperr.New(apperr.TooLarge, "payload_too_large", "body exceeds the size limit of this route")
 )
 
 // Decode reads a required JSON body. The body must be one object of at most limit bytes in valid UTF-8, without NUL,

@@ -1,6 +1,9 @@
 package httpx
 
-import "strconv"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // Object returns the member called name, which is required and must be an object. The returned object and o share the
 // first recorded error.
@@ -24,7 +27,11 @@ func (o Object) OptObject(name string) (Object, bool) {
 
 func (o Object) child(name, place string, v []byte) Object {
 	if v[0] != '{' {
-		o.Invalid(name, "must be an object")
+		if place == name {
+			o.Invalid(name, "must be an object")
+		} else {
+			o.Invalid(name, "must be a list of objects")
+		}
 		v = []byte("{}")
 	}
 	return Object{first: o.first, path: o.path + place + ".", src: v, spans: partsOf(v)}
@@ -40,11 +47,16 @@ func (o Object) Strings(name string, items, limit int) []string {
 	spans := o.list(name, v, items)
 	out := make([]string, 0, len(spans))
 	for _, sp := range spans {
-		s := o.str(name, v[sp.start:sp.end], limit)
-		if s == nil {
+		if v[sp.start] != '"' {
+			o.Invalid(name, "must be a list of strings")
 			return nil
 		}
-		out = append(out, *s)
+		s := decodeText(v[sp.start:sp.end])
+		if utf8.RuneCountInString(s) > limit {
+			o.Invalid(name, "must have items of at most "+strconv.Itoa(limit)+" characters")
+			return nil
+		}
+		out = append(out, s)
 	}
 	return out
 }

@@ -193,7 +193,8 @@ func (o Object) OptLine(name string, limit int) *string {
 
 func (o Object) checkLine(name, s string, limit int) {
 	if s != "" && !protocol.IsLine(s, 1, limit) {
-		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" characters on one line, at least one of them visible")
+		o.Invalid(name, "must be at most "+strconv.Itoa(limit)+" characters on one line, at least one of them visible, "+
+			"without control, direction or private use characters")
 	}
 }
 

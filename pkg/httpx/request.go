@@ -113,7 +113,7 @@ var ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "
 func Anonymous(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if len(c.Request().Header["Authorization"]) > 0 {
-			return ErrUnauthenticated
+			return ErrUnauthenticated.WithText("this route accepts no credential; omit the header Authorization")
 		}
 		return next(c)
 	}

@@ -41,8 +41,8 @@ const (
 )
 
 // MarketIDForm describes a valid market id. It follows the name of a member in error texts.
-const MarketIDForm = "must be 1 to 20 digits without a leading zero, or kalshi-, lmt-, manifold- or native- and an id, " +
-	"of at most 128 characters"
+const MarketIDForm = "must be 1 to 20 digits without a leading zero, or kalshi-, lmt-, manifold- or native- and " +
+	"letters, digits and : . _ - (first a letter or digit), at most 128 characters in total"
 
 // ErrMarketID is the error of a market id in an unknown form.
 var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId "+MarketIDForm).With("field", "marketId")
