@@ -16,8 +16,9 @@ import (
 // Errors of the read methods of Service.
 var (
 	// ErrUnavailable means that the open markets have not been read yet, or that the newest reading is too old.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the open markets are not loaded yet; retry later")
-	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such open market")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable",
+		"the list of open markets is not loaded or out of date; retry later")
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such open market")
 )
 
 const (

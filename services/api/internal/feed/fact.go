@@ -52,7 +52,7 @@ const maxLong = 256 << 10
 
 // ErrFact is returned for an invalid event, copy or viewer report of another service.
 var ErrFact = apperr.New(apperr.Invalid, "invalid_request",
-	"the event must have a type that this service may publish, and all members of that type")
+	"the event, copy or viewer report has a missing or invalid member")
 
 // senders contains the types of numbered events that other services may publish. The ledger creates the events of all other
 // types.

@@ -81,7 +81,7 @@ const (
 
 // errLate is returned if the context of a caller or the read timeout ends before the history is read, if too many reads are in
 // progress, and after Close.
-var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue is unavailable; retry later")
+var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the price history could not be read in time; retry later")
 
 // NewService returns a service that reads histories from the primary venue and from stored markets. Close must be called at
 // the end.

@@ -131,7 +131,7 @@ func (s *Server) score(c echo.Context) error {
 	}
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {
-		return errNoMarket
+		return attention.ErrNotFound
 	}
 	return serve(c, s.attention, httpcache.JoinKey("score", raw), func(ctx context.Context) (any, error) {
 		row, at, err := s.Oracle.Score(ctx, id)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
@@ -23,7 +24,7 @@ const (
 func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	o, err := httpx.DecodeBytes(data)
 	if err != nil {
-		k.sendError("", "", errFrame.WithText("%s", apperr.Of(err).Message))
+		k.sendError("", "", errFrame.WithText("%s", strings.Replace(apperr.Of(err).Message, "body", "the frame", 1)))
 		return broker.Code{}, true
 	}
 	var id string

@@ -47,7 +47,7 @@ func (s *Server) admin(c echo.Context) error {
 	given := h[adminHeader]
 	switch {
 	case len(h["Authorization"]) > 0:
-		return ErrUnauthenticated
+		return ErrUnauthenticated.WithText("this route accepts only the admin secret; omit the header Authorization")
 	case !s.Admin.IsSet():
 		return errForbidden
 	case len(given) == 0:

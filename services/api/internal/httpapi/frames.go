@@ -103,7 +103,9 @@ type errorJSON struct {
 
 // Errors of client frames. The client receives each as an error frame, and the socket stays open.
 var (
-	errFrame   = apperr.New(apperr.Invalid, "invalid_frame", "a frame must be one JSON object with op auth, subscribe, unsubscribe or ping")
+	errFrame = apperr.New(apperr.Invalid, "invalid_frame",
+		"a frame must be one JSON object with op auth, subscribe, unsubscribe or ping; "+
+			"id, if present, must be a string of at most 64 characters")
 	errChannel = apperr.New(apperr.Invalid, "unknown_channel", "no such channel; docs/protocol/ws.md lists the channels")
 	errSince   = apperr.New(apperr.Invalid, "invalid_since", "since must be the number (seq) of an event, an integer of at least 0")
 	errOwn     = apperr.New(apperr.Unauthenticated, "unauthenticated",

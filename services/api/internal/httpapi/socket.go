@@ -74,7 +74,7 @@ func (h holder) owner() webhook.Owner {
 // nil.
 func (h holder) permit(permission string) error {
 	if h.strict && !slices.Contains(h.permissions, permission) {
-		return errScope.With("required", permission)
+		return scopeError(permission)
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ var (
 		"this server process is stopping; connect again in 1 s").With("retryAfterMs", 1000)
 	errStarting = apperr.New(apperr.Unavailable, "db_unavailable",
 		"the feed is still loading; connect again in 1 s").With("retryAfterMs", 1000)
-	errTooMany = apperr.New(apperr.Limited, "rate_limited", "too many open connections; close one first").With("retryAfterMs", 1000)
+	errTooMany = apperr.New(apperr.Limited, "rate_limited", "limit of open connections reached; close one first").
+			With("retryAfterMs", 1000)
 )
 
 // lookups is the maximum number of concurrent database reads of missed events for all sockets. The same limit applies
@@ -97,9 +98,11 @@ func (s *sockets) reserve(address, key string) error {
 	case s.leaving:
 		return errLeaving
 	case s.addresses[address] >= s.Limits.PerAddress:
-		return errTooMany.With("limit", s.Limits.PerAddress)
+		return errTooMany.WithText("limit of %d open connections of an IP address reached; close one first", s.Limits.PerAddress).
+			With("limit", s.Limits.PerAddress)
 	case key != "" && s.keys[key] >= s.Limits.PerKey:
-		return errTooMany.With("limit", s.Limits.PerKey)
+		return errTooMany.WithText("limit of %d open connections of a key reached; close one first", s.Limits.PerKey).
+			With("limit", s.Limits.PerKey)
 	}
 	s.addresses[address]++
 	if key != "" {

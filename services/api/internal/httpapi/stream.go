@@ -23,7 +23,8 @@ const (
 var (
 	errNoChannels = apperr.New(apperr.Invalid, "missing_channels", "channels is required: channel names separated by commas")
 	errLastEvent  = apperr.New(apperr.Invalid, "invalid_since",
-		"Last-Event-ID must be an event id of a stream of these channels; leave it out to start with new events").With("field", "since")
+		"Last-Event-ID or since must be an event number or an event id of a stream of these channels; "+
+			"omit it to start with new events").With("field", "since")
 )
 
 // stream handles GET /api/v1/feed/stream: the feed as server-sent events, with the frames and guarantees of the websocket. The
@@ -31,7 +32,7 @@ var (
 func (s *sockets) stream(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.WithText("send the credential in the Authorization header, not in the URL")
+		return ErrUnauthenticated.WithText("the query must be well-formed and without a credential; a stream accepts no credential")
 	}
 	requested, err := s.parseChannels(c)
 	if err != nil {
@@ -88,7 +89,8 @@ func (s *sockets) parseChannels(c echo.Context) ([]pendingSub, error) {
 		case seen[channel]:
 			continue
 		case len(out) == s.Limits.Subscriptions:
-			return nil, errFull.With("limit", s.Limits.Subscriptions)
+			return nil, errFull.WithText("channels must have at most %d names", s.Limits.Subscriptions).
+				With("limit", s.Limits.Subscriptions)
 		}
 		seen[channel] = true
 		out = append(out, pendingSub{channel: channel})

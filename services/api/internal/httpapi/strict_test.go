@@ -61,7 +61,7 @@ func TestStrictKeyWithoutReadCannotAuthenticateASocket(t *testing.T) {
 	b := setup(t, options{memory: 1})
 	c := b.socket()
 	c.send(`{"op":"auth","id":"a","token":"` + b.strictKey("mara", "signal") + `"}`)
-	c.want(frame{"op": "error", "id": "a", "error": "insufficient_scope", "message": "the key lacks the required permission; use a key that has it"})
+	c.want(frame{"op": "error", "id": "a", "error": "insufficient_scope", "message": "the key lacks the permission read; use a key that has it"})
 	c.send(`{"op":"auth","id":"b","token":"` + b.strictKey("mara", "read") + `"}`)
 	c.want(frame{"op": "ack", "id": "b", "channels": []any{}})
 }

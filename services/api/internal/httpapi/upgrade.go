@@ -25,7 +25,8 @@ const subprotocol = "signal.v1"
 func (s *sockets) open(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.WithText("send the credential in the Authorization header, not in the URL")
+		return ErrUnauthenticated.WithText(
+			"the query must be well-formed and without a credential; send the key in the header Authorization or in a frame with op auth")
 	}
 	if !asksForSocket(r) {
 		c.Response().Header().Set("Upgrade", "websocket")
@@ -107,7 +108,7 @@ func (s *Server) holder(c echo.Context, permission string) (holder, error) {
 		return holder{}, ErrUnauthenticated
 	case !slices.Contains(me.permissions, permission):
 		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+permission+`"`)
-		return holder{}, errScope.With("required", permission)
+		return holder{}, scopeError(permission)
 	}
 	return me, nil
 }
@@ -173,7 +174,7 @@ func checkHandshake(c echo.Context) error {
 		return errHandshake.WithText("the request must have exactly one header Sec-WebSocket-Key")
 	}
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != 16 {
-		return errHandshake.WithText("Sec-WebSocket-Key must be 16 bytes of base64")
+		return errHandshake.WithText("Sec-WebSocket-Key must be 16 bytes, encoded as base64")
 	}
 	return nil
 }

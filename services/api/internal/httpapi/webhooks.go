@@ -21,7 +21,11 @@ const (
 	deliveriesMax     = 200
 )
 
-var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key lacks the required permission; use a key that has it")
+// scopeError returns the error insufficient_scope for a key without the permission.
+func scopeError(permission string) error {
+	return apperr.New(apperr.Forbidden, "insufficient_scope", "the key lacks the permission "+permission+"; use a key that has it").
+		With("required", permission)
+}
 
 // registerWebhook handles POST /api/v1/webhooks: it creates a webhook and returns it with its secret. Only this response and
 // the response of renewWebhook contain a secret.

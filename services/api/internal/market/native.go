@@ -121,7 +121,8 @@ func (d *Draft) validate(now time.Time) error {
 	case d.InitialYes < MinYes || d.InitialYes > MaxYes:
 		return invalid("initialYesBps", "initialYesBps must be 100 to 9900")
 	case d.ResolutionSource != nil && !isLink(*d.ResolutionSource):
-		return invalid("resolutionSource", "resolutionSource must be an http or https URL of at most 500 characters")
+		return invalid("resolutionSource",
+			"resolutionSource must be an http or https URL of at most 500 bytes, without control characters")
 	case d.CreatedBy == "" || len(d.CreatedBy) > 64 || !protocol.IsText(d.CreatedBy, false):
 		return invalid("createdBy", "createdBy must be 1 to 64 printable characters")
 	}
