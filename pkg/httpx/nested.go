@@ -44,7 +44,7 @@ func (o Object) Strings(name string, items, limit int) []string {
 	if v == nil {
 		return nil
 	}
-	spans := o.list(name, v, items)
+	spans := o.list(name, "strings", v, items)
 	out := make([]string, 0, len(spans))
 	for _, sp := range spans {
 		if v[sp.start] != '"' {
@@ -68,7 +68,7 @@ func (o Object) Objects(name string, items int) []Object {
 	if v == nil {
 		return nil
 	}
-	spans := o.list(name, v, items)
+	spans := o.list(name, "objects", v, items)
 	if len(spans) == 0 {
 		o.Invalid(name, "must have at least one item")
 		return nil
@@ -80,9 +80,9 @@ func (o Object) Objects(name string, items int) []Object {
 	return out
 }
 
-func (o Object) list(name string, v []byte, items int) []span {
+func (o Object) list(name, kind string, v []byte, items int) []span {
 	if v[0] != '[' {
-		o.Invalid(name, "must be a list")
+		o.Invalid(name, "must be a list of "+kind)
 		return nil
 	}
 	spans := partsOf(v)

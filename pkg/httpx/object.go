@@ -145,7 +145,12 @@ func (o Object) OptText(name string, limit int, lines bool) *string {
 	case utf8.RuneCountInString(*s) > limit:
 		o.Invalid(name, "must have at most "+strconv.Itoa(limit)+" characters")
 	case !protocol.IsText(*s, lines):
-		o.Invalid(name, "must have no control characters, marks of the writing direction, private use characters or noncharacters")
+		except := ""
+		if lines {
+			except = " except line feeds"
+		}
+		o.Invalid(name, "must have no control characters"+except+
+			", marks of the writing direction, private use characters or noncharacters")
 	}
 	return s
 }

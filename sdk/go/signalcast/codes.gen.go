@@ -20,7 +20,7 @@ const (
 	ErrGone Code = "gone"
 	// ErrPayloadTooLarge is 413: The body exceeds 64 KiB; for a signed message 32 KiB, for /api/protocol/v1/oauth 16 KiB.
 	ErrPayloadTooLarge Code = "payload_too_large"
-	// ErrUnsupportedMediaType is 415: The body is not declared as application/json; under /api/protocol/v1/oauth a form is accepted as well.
+	// ErrUnsupportedMediaType is 415: The body is not declared as application/json, declares another charset than UTF-8, or is compressed; under /api/protocol/v1/oauth a form is accepted as well.
 	ErrUnsupportedMediaType Code = "unsupported_media_type"
 	// ErrRateLimited is 429: Too many requests in the last 60 seconds, or too many messages of one kind in the last 24 hours.
 	ErrRateLimited Code = "rate_limited"
@@ -344,7 +344,7 @@ const (
 	ErrUpgradeRequired Code = "upgrade_required"
 	// ErrInvalidHandshake is 400: Sec-WebSocket-Version is not 13, or there is not exactly one Sec-WebSocket-Key with 16 bytes.
 	ErrInvalidHandshake Code = "invalid_handshake"
-	// ErrInvalidFrame is frame: Not one JSON object, or op is unknown.
+	// ErrInvalidFrame is frame: Not one JSON object, op is unknown, or id is not a string of at most 64 characters.
 	ErrInvalidFrame Code = "invalid_frame"
 )
 

@@ -162,10 +162,10 @@ function websocketURL(url: string): string {
   try {
     u = new URL(url, globalThis.location?.href);
   } catch {
-    throw new TypeError(`${JSON.stringify(url)} is not the URL of a websocket; expected wss://host/ws`);
+    throw new TypeError(`the option url ${JSON.stringify(url)} must be a ws, wss, http or https URL with a host`);
   }
   u.protocol = u.protocol.replace(/^http/, 'ws');
-  if (u.protocol !== 'ws:' && u.protocol !== 'wss:') throw new TypeError(`${JSON.stringify(url)} is not the URL of a websocket; expected wss://host/ws`);
+  if (u.protocol !== 'ws:' && u.protocol !== 'wss:') throw new TypeError(`the option url ${JSON.stringify(url)} must be a ws, wss, http or https URL with a host`);
   u.hash = '';
   return u.href;
 }
@@ -278,7 +278,7 @@ export class FeedClient implements AsyncIterable<Message> {
 
   /** Closes the connection. Received messages can still be read. */
   close(): void {
-    this.finish(new FeedError('closed', 'the client was closed'));
+    this.finish(new FeedError('closed', 'the client is closed'));
   }
 
   /** Calls onState. */
