@@ -242,6 +242,35 @@ func TestDeveloperFormsCheckTheSignInFirst(t *testing.T) {
 	}
 }
 
+// TestUnknownPaths checks that a client that accepts HTML gets the error page for an unknown path, with the headers of the page
+// of an unknown market. Other clients and the paths for programs get the error as JSON.
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	html := with("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	market := b.send("GET", "/m/nope", "", html)
+	for _, path := range []string{"/nope", "/login", "/tv/nope", "/studio/x", "/apiary"} {
+		w := b.send("GET", path, "", html)
+		want(t, w, 404, "", "Content-Type: text/html; charset=UTF-8", "There is no page at this address.", "Cache-Control: no-store")
+		for _, name := range []string{
+			"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy", "X-Content-Type-Options", "Vary",
+		} {
+			if got, same := w.Header()[name], market.Header()[name]; len(got) == 0 || !slices.Equal(got, same) {
+				t.Errorf("%s: the header %s is %q, want %q", path, name, got, same)
+			}
+		}
+		for _, accept := range []string{"", "*/*", "application/json"} {
+			w := b.send("GET", path, "", with("Accept", accept))
+			want(t, w, 404, "not_found", "Content-Type: application/json; charset=utf-8")
+		}
+		want(t, b.send("POST", path, "", html), 404, "not_found")
+	}
+	for _, path := range []string{"/api", "/api/nope", "/oauth/nope", "/.well-known/nope", "/mcp", "/protocol/nope"} {
+		want(t, b.send("GET", path, "", html), 404, "not_found", "Content-Type: application/json; charset=utf-8")
+	}
+	want(t, b.send("PUT", "/tv", "", html), 405, "method_not_allowed")
+}
+
 // TestReceiptShowsTheMarketsTitle (docs/guarantees.md P10) checks that receipts show the title that the market had at the call,
 // not a title that the caller sent.
 func TestReceiptShowsTheMarketsTitle(t *testing.T) {

@@ -95,7 +95,8 @@ type site struct {
 	templates map[string]*template.Template
 }
 
-// Mount adds the HTML pages to the router of the hub. It returns an error if a static file or a template is invalid.
+// Mount adds the HTML pages to the router of the hub, and the error page for unknown paths. It returns an error if a static file
+// or a template is invalid.
 func Mount(e *httpx.Router, d Deps) error {
 	static, err := readFiles()
 	if err != nil {
@@ -135,6 +136,7 @@ func Mount(e *httpx.Router, d Deps) error {
 		s.templates[name] = t
 	}
 	httpx.Mount(e, s.routes())
+	e.Use(s.unknownPath)
 	return nil
 }
 

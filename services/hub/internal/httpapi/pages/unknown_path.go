@@ -1,0 +1,31 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+)
+
+// machinePaths are the first segments of the paths for programs. Unknown paths below them get the error as JSON.
+var machinePaths = []string{"/api/", "/oauth/", "/.well-known/", "/mcp/", "/protocol/"}
+
+// unknownPath is a middleware that renders the error page for a read of an unknown path by a client that accepts HTML. Other
+// requests get the error as JSON.
+func (s *site) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
+	page := s.withAccount(func(echo.Context) error { return httpx.ErrNotFound })
+	return func(c echo.Context) error {
+		err := next(c)
+		r := c.Request()
+		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !errors.Is(err, echo.ErrNotFound) || !isRead || !strings.Contains(r.Header.Get("Accept"), "text/html") ||
+			slices.ContainsFunc(machinePaths, func(p string) bool { return strings.HasPrefix(r.URL.Path+"/", p) }) {
+			return err
+		}
+		return page(c)
+	}
+}
