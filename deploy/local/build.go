@@ -34,7 +34,9 @@ func commitOf(ctx context.Context, root string) string {
 	if !fileExists(filepath.Join(root, ".git")) {
 		return ""
 	}
-	out, err := exec.CommandContext(ctx, "git", "-C", root, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty").Output()
+	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+	cmd.Dir = root
+	out, err := cmd.Output()
 	if err != nil {
 		return ""
 	}

@@ -104,17 +104,20 @@ func TestPulsePage(t *testing.T) {
 	w := b.get("/pulse")
 	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: week of 7 Sep",
 		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one week"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one week"`,
-		">1.5k</text>", "1<small>account, including 0 house accounts</small>", "9</b><span>calls by people</span>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)
+		"1<small>account, including 0 house accounts</small>", "9</b><span>calls by people</span>",
+		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)
 	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without people and one week without bots
 		t.Errorf("%d weeks have the label 0, want 16", n)
 	}
 	b.clock.Advance(11e9)
 	weeks[14].Independent, weeks[14].ActiveIndependent = 1, 1
 	b.ledger.Pulse = &recordv1.GetPulseResponse{
-		Weeks: weeks, Signals: 1, Last7: 1, Registered: 1, HouseOperators: 1, Resolutions28: 1, GeneratedAt: timestamppb.New(b.clock.Now()),
+		Weeks: weeks, Signals: 1, Last7: 1, Registered: 1, HouseOperators: 1, Resolutions28: 1,
+		GeneratedAt: timestamppb.New(b.clock.Now()),
 	}
 	has(t, b.get("/pulse"), 200, "<b>1</b><span>call per active forecaster</span>", "<b>1</b><span>call by people</span>",
-		"1 call by 1 person in the week", "1<small>account, including 1 house account</small>", "1<small>market resolved in the last 28 days</small>")
+		"1 call by 1 person in the week", "1<small>account, including 1 house account</small>",
+		"1<small>market resolved in the last 28 days</small>")
 	b.clock.Advance(11e9)
 	b.ledger.Fail(apitest.ErrDB, "GetPulse")
 	w = b.get("/pulse")
