@@ -100,7 +100,7 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 	b.Await("#studio-beat", "s ago")
 	b.RequireAccessible()
 	b.Click("#cut")
-	b.Await("#studio-message", "Clips are only available") // the video is on another host
+	b.Await("#studio-message", "This server receives no video to clip") // the video is on another host
 	b.Forget("status of 409")
 }
 

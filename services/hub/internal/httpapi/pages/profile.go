@@ -135,7 +135,7 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 var profileErrors = map[string]string{
 	"displayName":   "Enter 1 to 64 characters on one line.",
 	"bio":           "Enter at most 280 characters.",
-	"avatarUrl":     "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"avatarUrl":     "Enter a URL that starts with https:// and has at most 500 ASCII characters, or leave it empty.",
 	"links":         "Enter at most 5 URLs that start with https://, one per line.",
 	"payoutAddress": "Enter 0x and 40 hex digits, as your wallet shows it, or leave it empty.",
 }

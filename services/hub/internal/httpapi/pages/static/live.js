@@ -189,7 +189,7 @@ async function view() {
 }
 
 const clipErrors = {
-  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.', clip_daily_limit: 'The daily limit of clips is reached.',
+  not_live: 'This server receives no video to clip from this broadcast.', clip_cooldown: 'A clip was just created. Wait two minutes.', clip_daily_limit: 'The daily limit of clips is reached.',
   missing_market_id: 'The broadcast shows no market, so it cannot be clipped.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
