@@ -113,7 +113,7 @@ func TestInvalid(t *testing.T) {
 		"bad environment":       {map[string]string{"ENV": "prod"}, "ENV must be one of"},
 		"bad duration":          {map[string]string{"RESOLUTION_GRACE": "10CANARY"}, "RESOLUTION_GRACE is not a valid duration"},
 		"bad truth value":       {map[string]string{"PAST_END_IS_PROVISIONAL": "CANARY"}, "PAST_END_IS_PROVISIONAL is not a valid truth"},
-		"bad number":            {map[string]string{"RATE_LIMIT_ANON": "CANARY"}, "RATE_LIMIT_ANON is not a valid number"},
+		"bad number":            {map[string]string{"RATE_LIMIT_ANON": "CANARY"}, "RATE_LIMIT_ANON is not a valid integer"},
 		"number out of bounds":  {map[string]string{"RATE_LIMIT_ANON": "-1"}, "RATE_LIMIT_ANON must be from 0"},
 		"bad proxies":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,CANARY"}, "TRUSTED_PROXIES is not a valid list of CIDR"},
 		"every proxy":           {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,0.0.0.0/0"}, "TRUSTED_PROXIES must not contain a range"},
@@ -144,7 +144,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := config.LoadFrom[settings](map[string]string{"RESOLUTION_GRACE": "x", "RATE_LIMIT_ANON": "y"})
 	want := []string{
-		"DATABASE_URL is not set", "HUB_URL is not set", "LINK_SECRET is not set", "RATE_LIMIT_ANON is not a valid number",
+		"DATABASE_URL is not set", "HUB_URL is not set", "LINK_SECRET is not set", "RATE_LIMIT_ANON is not a valid integer",
 		"RESOLUTION_GRACE is not a valid duration (like 30s)", "SESSION_SECRETS is not set",
 	}
 	if err == nil || err.Error() != strings.Join(want, "\n") {

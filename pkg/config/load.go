@@ -146,6 +146,8 @@ func kindOf(t reflect.Type) string {
 	case "bool":
 		return "truth value (true or false)"
 	case "int", "int32", "int64", "uint16", "uint32":
+		return "integer"
+	case "float64":
 		return "number"
 	case "[]netip.Prefix":
 		return "list of CIDR ranges"
