@@ -53,7 +53,7 @@ func New[T any](cfg Config[T]) *Queue[T] {
 	return q
 }
 
-// Add adds items until Bound is reached and returns the number of items added. A closed queue accepts none.
+// Add adds the first of items, as many as Config.Bound permits, and returns their number. A closed queue accepts none.
 func (q *Queue[T]) Add(items ...T) (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +83,7 @@ func (q *Queue[T]) AddFirst(item T) bool {
 	return true
 }
 
-// queueOf returns the key of an item and the queue of that key, which it creates if necessary.
+// queueOf returns the key of an item and the queue of that key. It creates a missing queue.
 func (q *Queue[T]) queueOf(item T) (key string, l *keyQueue[T]) {
 	if q.cfg.Key != nil {
 		key = q.cfg.Key(item)
@@ -112,7 +112,7 @@ func (q *Queue[T]) Len() int {
 	return q.length
 }
 
-// Close makes the queue reject new items and returns when all waiting items have been sent.
+// Close makes the queue reject new items. It returns when no item waits and no batch is in flight.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true

@@ -59,8 +59,8 @@ func (b *Breaker) refuses() bool {
 	return b.open() && (b.probing || b.cfg.Now().Before(b.restEnd))
 }
 
-// Enter reports whether a call to the dependency is admitted. While the breaker is open, it admits one probe at a time
-// after Config.Rest. The caller must call Leave after each admitted call.
+// Enter reports whether a call to the dependency is admitted. A closed breaker admits every call. An open one admits one probe at
+// a time, and only when Config.Rest has passed since the last failure. After each admitted call, the caller must call Leave.
 func (b *Breaker) Enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,8 +71,8 @@ func (b *Breaker) Enter() bool {
 	return true
 }
 
-// Leave records the outcome of an admitted call. Success closes the breaker, Failure is counted, and Neither changes no
-// count. Leave calls Config.OnChange if the breaker opened or closed.
+// Leave records the outcome of an admitted call. Success closes the breaker, and Failure increases the count of failures. The
+// outcome Neither leaves the count unchanged. If the breaker has opened or closed, Leave calls Config.OnChange.
 func (b *Breaker) Leave(o Outcome) {
 	b.mu.Lock()
 	wasOpen := b.open()

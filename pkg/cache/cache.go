@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Load returns the value of a key. last is the previous value, or the zero value if there is none. ctx ends after
-// Options.Timeout and when the cache is closed. It does not end with the request that caused the load.
+// Load is a function that returns the value of a key. last is the previous value, or the zero value if there is none. ctx ends
+// after Options.Timeout and when the cache is closed. It does not end with the request that caused the load.
 type Load[V any] func(ctx context.Context, last V) (V, error)
 
 // Options configure a Cache. Now and either TTL or Life are required.
@@ -95,9 +95,9 @@ func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
 	return &Cache[K, V]{o: o, ctx: ctx, cancel: cancel, entries: make(map[K]*entry[V])}
 }
 
-// Get returns the value of a key. A fresh value is returned at once. A stale value is returned at once while a load runs in
-// the background. Otherwise Get waits for a load until ctx ends. If the load fails, the last value is returned until
-// Options.IfError has passed. After Close, Get returns ErrClosed.
+// Get returns the value of a key. It returns a fresh value at once. It returns a stale value at once too, while a load runs in
+// the background. Otherwise it waits for a load. If ctx ends first, Get returns the error of ctx. If the load fails, Get returns
+// the last value until Options.IfError has passed, and then the error of the load. After Close, it returns ErrClosed.
 func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
 	var none V
 	now := c.o.Now()
@@ -128,8 +128,8 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
 	return none, f.err
 }
 
-// Peek returns the value of a key if it is fresh or stale, without waiting. For a stale value it starts a load with
-// the Load function of the last Get of that key.
+// Peek returns the value of a key if it is fresh or stale, without waiting. For a stale value, it starts a load with the last
+// Load function that Get received for the key.
 func (c *Cache[K, V]) Peek(key K) (v V, ok bool) {
 	e := c.find(key)
 	if e == nil {
@@ -247,8 +247,8 @@ func (c *Cache[K, V]) entry(key K, now time.Time) (*entry[V], error) {
 	return e, nil
 }
 
-// evict deletes the least recently read of 16 entries. The iteration order of maps is random, so evict approximates the
-// deletion of the least recently read entry of all, without a list that every read would have to lock.
+// evict examines 16 entries and deletes the one that was read least recently. Maps iterate in random order, so this entry is
+// probably among the least recently read ones of the whole cache. An exact choice would need a list that every read has to lock.
 func (c *Cache[K, V]) evict() {
 	const sample = 16
 	var evicted K
@@ -264,11 +264,11 @@ func (c *Cache[K, V]) evict() {
 	delete(c.entries, evicted)
 }
 
-// start returns the running load of an entry, or starts one. load may be nil if the entry has a Load function of an earlier
-// read.
+// start returns the running load of an entry, or starts one. If load is nil, it uses the Load function of an earlier read.
 //
-// If no load is necessary or allowed, start returns an ended load. It has the value if that has become fresh, the last error
-// within Options.Hold after a failure, and otherwise ErrClosed or ErrBusy.
+// If start must not start a load, it returns one that has ended. If another load has just stored a fresh value, the ended load
+// has this value. Within Options.Hold after a failure, it has the error of the failed load. Otherwise it has ErrClosed or
+// ErrBusy.
 func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V], now time.Time) *flight[V] {
 	e.mu.Lock()
 	defer e.mu.Unlock()

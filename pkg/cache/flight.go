@@ -10,9 +10,9 @@ import (
 // usable.
 type Flight[V any] struct{ group singleflight.Group }
 
-// Do returns the result of the running call of a key. If none runs, it calls do. Do returns the error of ctx if ctx
-// ends first. do gets the context values of its first caller, but not its cancellation, because other callers may
-// wait. do must therefore limit its own run time.
+// Do returns the result of the running call of a key. If no call of the key runs, it calls the function do. If ctx ends first, it
+// returns the error of ctx. do receives the context values of its first caller, but not its cancellation, because other callers
+// may wait for the result. do must therefore limit its own run time.
 func (f *Flight[V]) Do(ctx context.Context, key string, do func(context.Context) (V, error)) (V, error) {
 	shared := f.group.DoChan(key, func() (any, error) { return guarded(context.WithoutCancel(ctx), do) })
 	select {

@@ -22,8 +22,8 @@ type InvalidSettings []string
 // Error implements error. It returns the lines, joined by line feeds.
 func (m InvalidSettings) Error() string { return strings.Join(m, "\n") }
 
-// Load returns a T read from the environment of the process. The error is of type InvalidSettings if settings are invalid; T
-// is then incomplete.
+// Load reads a T from the environment of the process. If settings are invalid, the error is of type InvalidSettings and the T is
+// incomplete.
 func Load[T any]() (T, error) {
 	environ := make(map[string]string)
 	for _, pair := range os.Environ() {
@@ -61,7 +61,8 @@ func LoadFrom[T any](environ map[string]string) (T, error) {
 }
 
 // withFiles returns a copy of environ. For each of keys, if KEY_FILE is set, the value of KEY is the content of the file with
-// that path. withFiles adds a mistake to r if KEY and KEY_FILE are both set or the file cannot be read.
+// that path. withFiles adds a mistake to r if KEY and KEY_FILE are both set, or if the file cannot be read or is larger than
+// maxFile.
 func withFiles(r *Report, environ map[string]string, keys []string) map[string]string {
 	values := make(map[string]string, len(environ))
 	for name, value := range environ {

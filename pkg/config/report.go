@@ -57,7 +57,7 @@ func (r *Report) OptSecret(name string, s Secret) {
 	r.secrets = append(r.secrets, named{name, v})
 }
 
-// Secrets adds a mistake unless list has at least one secret and each passes the checks of Secret.
+// Secrets adds a mistake if list is empty, and for each secret that fails the checks of Secret.
 func (r *Report) Secrets(name string, list []Secret) {
 	if len(list) == 0 {
 		r.Fail(name, "is not set")
@@ -141,7 +141,7 @@ func (r *Report) PublicURL(name, raw string) {
 	}
 }
 
-// DSN adds a mistake unless s is the URL of a database or a cache with one of the given schemes. The URL may contain a password
+// DSN adds a mistake unless s is a URL with one of the given schemes, such as that of a database. The URL may contain a password
 // and is therefore a Secret.
 func (r *Report) DSN(name string, s Secret, schemes ...string) {
 	if !s.IsSet() {

@@ -94,7 +94,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Every calls do at once and then at each tick of interval. If do takes longer than interval, missed ticks are
+// Every calls the function do at once and then at each tick of interval. If do takes longer than interval, missed ticks are
 // dropped. Every returns the first error of do, or the error of ctx when ctx ends.
 func Every(ctx context.Context, interval time.Duration, do func() error) error {
 	t := time.NewTicker(interval)

@@ -111,8 +111,8 @@ type clientStream struct {
 	unavailable *apperr.Fault
 }
 
-// RecvMsg implements grpc.ClientStream. It converts errors like those of a unary call, except io.EOF, which marks the
-// regular end of the stream.
+// RecvMsg implements grpc.ClientStream. It converts errors like those of a unary call. It returns io.EOF unchanged, which marks
+// the regular end of the stream.
 func (s *clientStream) RecvMsg(m any) error {
 	return fromStatus(s.caller, s.ClientStream.RecvMsg(m), s.unavailable)
 }

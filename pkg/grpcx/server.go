@@ -174,7 +174,7 @@ func (g guard) authenticate(ctx context.Context, method string) error {
 	return nil
 }
 
-// answer converts err to the status error that is sent to the caller, or nil for nil. It logs internal errors and
+// answer converts err to the status error that the caller receives. If err is nil, it returns nil. It logs internal errors and
 // unavailability, because the status does not contain their cause.
 func (g guard) answer(ctx context.Context, method string, err error) error {
 	if err == nil {

@@ -83,9 +83,10 @@ func toStatus(err error) error {
 	return st.Err()
 }
 
-// fromStatus converts the status error of a call to the error that its caller gets. A fault that the server sent is restored.
-// Unavailability and timeouts become the fault unavailable, and cancellation by the caller becomes the error of ctx. Every other
-// status becomes an internal fault. An error without a status is returned unchanged.
+// fromStatus converts the status error of a call to the error that its caller gets. A fault that the server sent is restored. If
+// the server was unavailable, canceled the call or did not answer in time, the error is the parameter unavailable. If the caller
+// canceled the call, it is the error of ctx. Every other status becomes an internal fault. An error without a status is returned
+// unchanged.
 func fromStatus(ctx context.Context, err error, unavailable *apperr.Fault) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/cache"
 )
 
-// Build returns the body of a response that the cache stores as a Page. ctx ends after Options.Timeout and when the cache is
-// closed. It does not end with the request that caused the build.
+// Build is a function that returns the body of a response. The cache stores the body as a Page. ctx ends after Options.Timeout
+// and when the cache is closed. It does not end with the request that caused the build.
 type Build func(context.Context) ([]byte, error)
 
 // Options configure a Cache. TTL and Now are required.

@@ -28,8 +28,8 @@ type HandlerOptions struct {
 	Count func(method, route string, status int) func()
 }
 
-// Handler answers requests for hot routes from the cache. It passes all other requests to the next handler: cache misses,
-// writes, and requests with a credential, whose limits and rights only the router checks.
+// Handler answers requests for hot routes from the cache. It passes all other requests to the next handler. These are cache
+// misses, writes, and requests with a credential, whose limits and rights only the router checks.
 type Handler struct {
 	next  http.Handler
 	o     HandlerOptions

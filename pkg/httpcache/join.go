@@ -51,8 +51,8 @@ const maxHeld = 4096
 // NetConn returns the wrapped connection, like tls.Conn.NetConn.
 func (j *joined) NetConn() net.Conn { return j.TCPConn }
 
-// Write implements net.Conn. While hold is set it buffers the first small write, and sends it together with the next
-// one.
+// Write implements net.Conn. If the field hold is set, Write buffers a first write of at most maxHeld bytes and sends it together
+// with the next write. A larger first write is sent at once.
 func (j *joined) Write(b []byte) (int, error) {
 	if !j.hold {
 		return j.TCPConn.Write(b)

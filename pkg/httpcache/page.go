@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// minGzip is the size in bytes from which a body is compressed. A smaller body fits into one packet.
+// minGzip is the minimum size in bytes of a body that is compressed. A smaller body fits into one packet.
 const minGzip = 1024
 
 // Page is an immutable response. All responses share the slices of its header values, so no code may append to them.
@@ -51,7 +51,7 @@ func Make(body []byte) *Page {
 	return p
 }
 
-// As returns a copy of the page with the media type kind instead of JSON.
+// As returns a copy of the page with kind as its media type, instead of that of JSON.
 func (p *Page) As(kind string) *Page {
 	c := *p
 	c.kind = []string{kind}
@@ -75,8 +75,8 @@ func (p *Page) Body() []byte { return p.body }
 // ETag returns the weak entity tag of the page as the value of an ETag header: W/ and 24 hexadecimal digits in quotes.
 func (p *Page) ETag() string { return p.etag[0] }
 
-// WriteTo writes the page as the response to r and returns the status. It writes 304 if the client has the page, the
-// stored gzip if the client accepts it, and otherwise the plain body.
+// WriteTo writes the page as the response to r and returns the status. If the client has the page, the status is 304. Otherwise
+// it is 200, with the stored gzip if the client accepts it, or else with the plain body. The response to HEAD has no body.
 func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 	h := w.Header()
 	h["Etag"] = p.etag

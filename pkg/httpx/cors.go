@@ -66,9 +66,9 @@ func (p *path) cors(method string) CORS {
 	return None
 }
 
-// SameOrigin reports whether a browser sent r from a page of origin (scheme and host of the public pages). It
-// compares the Origin header, and without it requires Sec-Fetch-Site: same-origin. It does not use the Host header,
-// because the client chooses it and it has no scheme.
+// SameOrigin reports whether a browser sent r from a page of origin (scheme and host of the public pages). r must have exactly
+// one Origin header with this value. Without an Origin header, it must have Sec-Fetch-Site: same-origin. SameOrigin does not use
+// the Host header, because the client chooses it and it has no scheme.
 func SameOrigin(r *http.Request, origin string) bool {
 	if origins := r.Header["Origin"]; len(origins) > 0 {
 		return len(origins) == 1 && origins[0] == origin

@@ -58,7 +58,7 @@ func DecodeOptional(c echo.Context, limit int64) (Object, bool, error) {
 }
 
 // ReadBody reads a body of at most limit bytes. A compressed body is rejected before it is read. Errors: ErrTooLarge,
-// ErrMediaType, and ErrBody if the client disconnects.
+// ErrMediaType, and ErrBody if the body cannot be read to its end, for example because the client disconnected.
 func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 	r := c.Request()
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {

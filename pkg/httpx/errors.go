@@ -23,7 +23,7 @@ var (
 	ErrTimeout = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the service did not answer in time; retry later")
 )
 
-// statusClientClosed is the status in metrics and logs of a request whose client disconnected before the response. It
+// statusClientClosed is the status that metrics and logs contain for a request whose client disconnected before the response. It
 // is not sent.
 const statusClientClosed = 499
 

@@ -18,8 +18,8 @@ func Tagged(c echo.Context, v any) error {
 	return blobTagged(c, body, body)
 }
 
-// TaggedBy is Tagged with an entity tag that is computed from part instead of v. It is for responses that contain
-// their read time: the tag must not change if only that time differs.
+// TaggedBy is like Tagged, but computes the entity tag from the parameter part instead of v. It is for responses that contain
+// their read time, because the tag must not change if only that time differs.
 func TaggedBy(c echo.Context, v, part any) error {
 	body, err := Marshal(v)
 	if err != nil {

@@ -26,8 +26,8 @@ const (
 	checkLife = 500 * time.Millisecond
 )
 
-// Health serves /healthz (the process runs) and /readyz (the process accepts requests). A process is ready between the calls
-// of Up, after its start, and Down, before its stop, if all checks succeed.
+// Health serves /healthz (the process runs) and /readyz (the process accepts requests). A process is ready if Up has been called,
+// Down has not been called since, and all checks succeed.
 type Health struct {
 	nonce  string
 	now    func() time.Time
@@ -132,8 +132,8 @@ func (e *Router) mountHealth(h *Health, k CORS) {
 // probeTime is the timeout of Probe, including the connection.
 const probeTime = 3 * time.Second
 
-// Probe requests /readyz from the service at addr (host:port). For an empty or unspecified host it uses 127.0.0.1. It returns
-// nil if the service is ready. Probe is the health check of container images without a shell.
+// Probe requests /readyz from the service at addr (host:port). For an empty or unspecified host it uses 127.0.0.1. It returns nil
+// if the service is ready. Container images without a shell use Probe as their health check.
 func Probe(ctx context.Context, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Peer returns the IP address of the client. That is the address of the socket. If the socket belongs to a trusted
-// proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. Peer stops at the first entry that is
-// not an IP address.
+// Peer returns the IP address of the client. Without a trusted proxy, that is the address of the socket. If the socket belongs to
+// a trusted proxy, Peer reads X-Forwarded-For from its last address back to the first one that is not a trusted proxy, and
+// returns that address. If an entry is not an IP address or the header ends, Peer returns the address before.
 func Peer(r *http.Request, trusted []netip.Prefix) string {
 	host := socketHost(r.RemoteAddr)
 	if len(trusted) == 0 {

@@ -47,8 +47,8 @@ func marshal(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// JSON responds with a status and v as JSON. It encodes v before it writes, so a value that cannot be encoded returns
-// an error and no partial response.
+// JSON responds with a status and v as JSON. It encodes v before it writes. If v cannot be encoded, it returns an error and
+// writes nothing.
 func JSON(c echo.Context, status int, v any) error {
 	b := buffers.Get().(*bytes.Buffer)
 	defer release(b)

@@ -37,8 +37,8 @@ func (o Object) child(name, place string, v []byte) Object {
 	return Object{first: o.first, path: o.path + place + ".", src: v, spans: partsOf(v)}
 }
 
-// Strings returns the optional member called name: a list of at most items strings, each of at most limit characters. It
-// returns nil if the member is absent or an item is invalid.
+// Strings returns the optional member called name, a list of strings. items is the maximum number of strings, and limit is the
+// maximum number of characters in a string. Strings returns nil if the member is absent or an item is invalid.
 func (o Object) Strings(name string, items, limit int) []string {
 	v := o.raw(name)
 	if v == nil {
@@ -61,8 +61,8 @@ func (o Object) Strings(name string, items, limit int) []string {
 	return out
 }
 
-// Objects returns the required member called name: a list of 1 to items objects. It returns nil if the member is absent or
-// the list is empty.
+// Objects returns the required member called name, a list of objects. The list must have at least one object. items is the
+// maximum number of objects. Objects returns nil if the member is absent or the list is empty.
 func (o Object) Objects(name string, items int) []Object {
 	v := o.need(name)
 	if v == nil {

@@ -168,8 +168,8 @@ func (o Object) Text(name string, limit int, lines, required bool) string {
 	return *s
 }
 
-// Name returns a name or label of at most limit characters that satisfies protocol.IsName. If required is set, an
-// absent or empty name is recorded as missing.
+// Name returns the member called name: a name or label of at most limit characters that satisfies protocol.IsName. If required is
+// set, an absent or empty name is recorded as missing.
 func (o Object) Name(name string, limit int, required bool) string {
 	s := o.String(name, limit, required)
 	if s != "" && !protocol.IsName(s, 1, limit) {
@@ -178,16 +178,16 @@ func (o Object) Name(name string, limit int, required bool) string {
 	return s
 }
 
-// Line returns a single-line text of at most limit characters that satisfies protocol.IsLine. If required is set, an
-// absent or empty text is recorded as missing.
+// Line returns the member called name: a text of at most limit characters on one line that satisfies protocol.IsLine. If required
+// is set, an absent or empty text is recorded as missing.
 func (o Object) Line(name string, limit int, required bool) string {
 	s := o.String(name, limit, required)
 	o.checkLine(name, s, limit)
 	return s
 }
 
-// OptLine returns an optional single-line text of at most limit characters that satisfies protocol.IsLine or is empty.
-// It returns nil if the member is absent.
+// OptLine returns the optional member called name: a text of at most limit characters on one line that satisfies protocol.IsLine
+// or is empty. It returns nil if the member is absent, not a string, or too long.
 func (o Object) OptLine(name string, limit int) *string {
 	s := o.OptString(name, limit)
 	if s != nil {

@@ -74,7 +74,7 @@ func (s *scanner) space() {
 	}
 }
 
-// skip skips white space and then c. It returns false if another byte follows.
+// skip skips white space and then the byte c. If the next byte is not c, it returns false.
 func (s *scanner) skip(c byte) bool {
 	s.space()
 	if s.i < len(s.b) && s.b[s.i] == c {
@@ -119,8 +119,8 @@ func (s *scanner) word(w string) error {
 	return nil
 }
 
-// parts validates the object or list at position i. It returns the spans of its members or items if it is the
-// outermost one.
+// parts validates the object or list at position i. If this is the outermost one, parts returns the spans of its members or
+// items.
 func (s *scanner) parts() ([]span, error) {
 	named, end := s.b[s.i] == '{', s.b[s.i]+2 // in ASCII, } is two after { and ] is two after [
 	s.i++

@@ -15,8 +15,8 @@ import (
 // Other text could be used to inject content into logs.
 func validRequestID(s string) bool { return (len(s) == 36 || len(s) == 32) && uuid.Validate(s) == nil }
 
-// cleanParams decodes path parameters once. It returns ErrNotFound for a parameter that contains a slash, NUL or invalid
-// UTF-8. It does not change the parameter "*", the rest of a path, which may contain any characters.
+// cleanParams decodes path parameters once. It returns ErrNotFound for a parameter that contains a slash, NUL or invalid UTF-8.
+// The parameter "*" (the rest of a path) may contain any characters and is not changed.
 func cleanParams(c echo.Context) error {
 	values := c.ParamValues()
 	if len(values) == 0 {
@@ -107,9 +107,9 @@ func safeQuery(raw string) string {
 // accept.
 var ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid credential is required")
 
-// Anonymous rejects requests with an Authorization header on a route that accepts no credential, with
-// ErrUnauthenticated. Otherwise a client with an invalid or revoked credential could take the response as a
-// confirmation that the credential is valid.
+// Anonymous is middleware for a route that accepts no credential. If a request has an Authorization header, it returns
+// ErrUnauthenticated. Otherwise a client with an invalid or revoked credential could take the response as a confirmation that the
+// credential is valid.
 func Anonymous(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if len(c.Request().Header["Authorization"]) > 0 {

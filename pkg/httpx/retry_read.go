@@ -67,8 +67,8 @@ func (c *retryConn) CloseWrite() error {
 // NetConn returns the wrapped connection, like tls.Conn.NetConn.
 func (c *retryConn) NetConn() net.Conn { return c.Conn }
 
-// unwrapped returns a function that calls inner with the connection that a retryConn wraps. inner expects the connection type
-// of its own listener.
+// unwrapped adapts inner, a function for http.Server.ConnContext, to connections of type *retryConn. It passes the wrapped
+// connection to inner, because inner expects the connection type of its own listener.
 func unwrapped(inner func(context.Context, net.Conn) context.Context) func(context.Context, net.Conn) context.Context {
 	return func(ctx context.Context, c net.Conn) context.Context {
 		if late, ok := c.(*retryConn); ok {

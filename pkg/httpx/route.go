@@ -44,9 +44,9 @@ type path struct {
 	bypass echo.HandlerFunc // answers before any other middleware; may be nil
 }
 
-// Mount adds routes, each with its CORS class, cache rule, timeout and empty value. It adds HEAD for each GET, and
-// OPTIONS and 405 with Allow for each path. It panics if a route is mounted twice, so that the error appears at
-// start.
+// Mount adds routes, each with its CORS class, cache rule, timeout and empty value. A route for GET also answers HEAD. Each path
+// also answers OPTIONS, and other methods with status 405 and the header Allow. Mount panics if a route is mounted twice, so that
+// the error appears at start.
 func Mount(e *Router, routes []Route) {
 	for _, rt := range routes {
 		p := e.pathOf(rt.Path)
@@ -202,8 +202,8 @@ func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc
 	return cancel
 }
 
-// degrade responds to a failed list read with status 200 and its empty value. It returns err unchanged if err is neither an
-// internal error nor an unavailability, the client has disconnected, or the response has started.
+// degrade responds to a failed list read with status 200 and the empty value of the route. It returns err instead if the client
+// has disconnected, if the response has started, or if err is neither an internal error nor an unavailability.
 func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 	f := faultOf(err)
 	left := errors.Is(err, context.Canceled) && errors.Is(c.Request().Context().Err(), context.Canceled)

@@ -45,8 +45,8 @@ type Server struct {
 	wrap func(net.Listener) net.Listener
 }
 
-// NewServer returns a server that does not listen yet. Messages of net/http, such as failed handshakes, are logged to
-// log at level debug.
+// NewServer returns a server that does not listen yet. Messages of net/http, such as those about failed handshakes, are written
+// to log at level debug.
 func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server {
 	l = l.withDefaults()
 	s := &Server{addr: addr}
@@ -62,8 +62,8 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 	return s
 }
 
-// Join makes Start pass its listener through wrap, and sets context as the ConnContext of the http.Server. It must be called
-// before Start.
+// Join makes Start pass its listener through the function wrap, and makes the function context the ConnContext of the
+// http.Server. It must be called before Start.
 func (s *Server) Join(wrap func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
 	s.wrap, s.srv.ConnContext = wrap, unwrapped(context)
 }

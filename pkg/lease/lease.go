@@ -15,8 +15,9 @@ const interval = time.Second
 
 var errLost = errors.New("the lease was lost")
 
-// Lead runs do while this process holds the advisory lock key. Other replicas try to get the lock every second. When
-// do returns, Lead logs its error with name, releases the lock and tries again after a second. Lead returns when ctx ends.
+// Lead runs the function do while this process holds the advisory lock with the number key. Other replicas try to get the lock
+// every second. When do returns, the lock is released. Lead logs an error with the given name and tries again after a second. It
+// returns when ctx ends.
 func Lead(ctx context.Context, pool *pgxpool.Pool, name string, key int64, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if _, err := Try(ctx, pool, key, do); err != nil && ctx.Err() == nil {
@@ -29,9 +30,9 @@ func Lead(ctx context.Context, pool *pgxpool.Pool, name string, key int64, do fu
 	}
 }
 
-// Try runs do once if this process gets the advisory lock key, and reports whether do ran. When the connection that holds the
-// lock fails, Try cancels the context of do, and returns errLost after do has returned. do must then return soon, because another
-// replica may lead within a second.
+// Try runs the function do once if this process gets the advisory lock with the number key. It reports whether do ran. If the
+// connection that holds the lock fails, Try cancels the context of do, and returns errLost after do has returned. Another replica
+// may lead within a second, so do must then return soon.
 func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) (led bool, err error) {
 	conn, err := lock(ctx, pool, key)
 	if err != nil || conn == nil {
@@ -64,7 +65,7 @@ func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context
 	return true, err
 }
 
-// lock returns a connection that holds the advisory lock key, or nil if another process holds the lock.
+// lock returns a connection that holds the advisory lock with the number key. If another process holds the lock, it returns nil.
 func lock(ctx context.Context, pool *pgxpool.Pool, key int64) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*interval)
 	defer cancel()

@@ -67,8 +67,8 @@ type pendingCall struct {
 	err         error
 }
 
-// file files one call and returns the stored call. A call that may already be stored is not rejected because of
-// overload and is sent first, because its client needs to know whether it was stored.
+// file files one call and returns the stored call. If mayBeStored is set, an earlier attempt may have been stored. Overload is
+// then no reason to reject the call, and it is sent first, because its client needs to know whether it was stored.
 func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeStored bool) (*signalv1.FileResponse, error) {
 	if telemetry.Sampled(ctx) { // a trace covers one call, so the call is not batched
 		return b.ledger.File(ctx, call)
@@ -128,8 +128,8 @@ func (b *batcher) batchSize() int {
 	return b.admission.batchSize
 }
 
-// wanted reports whether a queued call must be sent, and then counts it as in flight. It returns false if the context of the call
-// has ended, or if the call has waited too long. In the latter case it rejects the call with errOverloaded.
+// wanted reports whether a queued call must be sent. If so, it counts the call as in flight. It returns false if the context of
+// the call has ended, or if the call has waited too long. In the latter case it rejects the call with errOverloaded.
 func (b *batcher) wanted(p *pendingCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,9 +14,10 @@ import (
 // the caller until keepalive closes the connection.
 const firstMessageTimeout = time.Second
 
-// ReadRecord passes the messages of an operator's complete record to take, up to and including the message with the counts. An
-// error of take ends the call and is returned. Errors: not_found, db_unavailable, and signal_service_unavailable. The latter is
-// also returned if no message arrives within firstMessageTimeout or the record ends without its counts.
+// ReadRecord passes each message of an operator's complete record to the function take, up to and including the message with the
+// counts. If take returns an error, ReadRecord ends the call and returns that error. Errors: not_found, db_unavailable, and
+// signal_service_unavailable. The latter is also returned if no message arrives within firstMessageTimeout or the record ends
+// without its counts.
 func (c *Client) ReadRecord(ctx context.Context, handle string, take func(*exportv1.RecordResponse) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

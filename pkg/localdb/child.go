@@ -16,8 +16,8 @@ type Child struct {
 	err  error
 }
 
-// StartChild starts cmd in its own process group. When this process ends, even by SIGKILL, the child receives the
-// signal death.
+// StartChild starts cmd in its own process group. When this process ends, even by SIGKILL, the child receives the signal in the
+// parameter death.
 func StartChild(cmd *exec.Cmd, death syscall.Signal) (*Child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -49,8 +49,8 @@ func (c *Child) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Stop sends sig to the child and resumes it if it is suspended. It kills the child and its descendants if the child has not
-// ended when ctx ends or after grace, whichever is first.
+// Stop sends sig to the child and resumes it if it is suspended. If the child has not ended when the duration grace has passed or
+// ctx ends, Stop kills it and its descendants.
 func (c *Child) Stop(ctx context.Context, sig syscall.Signal, grace time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

@@ -77,7 +77,7 @@ func checkServer(ctx context.Context, url string) error {
 	})
 }
 
-// EnsureDatabase creates the database name if it does not exist and returns its URL.
+// EnsureDatabase creates a database with the given name if it does not exist. It returns the URL of the database.
 func EnsureDatabase(ctx context.Context, adminURL, name string) (string, error) {
 	err := withConn(ctx, adminURL, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())

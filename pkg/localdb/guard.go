@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// startGuarded starts cmd, and a shell that sends the signal death to cmd when this process ends. The shell waits for the end
-// of its standard input, a pipe from this process. Closing hold has the same effect as the end of this process.
+// startGuarded starts cmd and a shell. When this process ends, the shell sends the signal in the parameter death to cmd. For
+// this, the shell waits for the end of its standard input, a pipe from this process. Closing the result hold has the same effect
+// as the end of this process.
 func startGuarded(cmd *exec.Cmd, death syscall.Signal) (c *Child, hold io.Closer, err error) {
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("start %s: %w", cmd.Path, err)

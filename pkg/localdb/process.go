@@ -51,8 +51,8 @@ func (p *Process) current() *Child {
 	return p.child
 }
 
-// startReady starts cmd and returns when probe returns nil. It stops the process and returns an error if probe returns
-// errPortTaken, if probe does not succeed within limit, if the process ends, or when ctx ends.
+// startReady starts cmd and returns when the function probe returns nil. It stops the process and returns an error if probe
+// returns errPortTaken, if probe does not succeed within limit, if the process ends, or when ctx ends.
 func (p *Process) startReady(ctx context.Context, cmd *exec.Cmd, death syscall.Signal, limit time.Duration, probe func(context.Context) error) error {
 	child, err := p.Start(cmd, death)
 	if err != nil {
@@ -103,8 +103,8 @@ func (p *Process) Done() <-chan struct{} {
 // next Start.
 func (p *Process) Err() error { return p.current().Err() }
 
-// Terminate sends sig to the current process and kills it after grace or when ctx ends. It does nothing if no process
-// was started.
+// Terminate sends sig to the current process. If the process has not ended when the duration grace has passed or ctx ends,
+// Terminate kills it. It does nothing if no process was started.
 func (p *Process) Terminate(ctx context.Context, sig syscall.Signal, grace time.Duration) {
 	if c := p.current(); c != nil {
 		c.Stop(ctx, sig, grace)

@@ -22,7 +22,7 @@ import (
 type RedisConfig struct {
 	URL       string // use this server and start none
 	Databases int    // number of databases; 0: 16
-	InProcess bool   // use an in-process implementation if no server is installed
+	InProcess bool   // use an in-process implementation if no server can be started
 	Log       Log
 }
 
@@ -38,8 +38,8 @@ type Redis struct {
 	inProcess *miniredis.Miniredis
 }
 
-// StartRedis finds or starts the server that cfg describes. If no server is installed and cfg.InProcess is not set,
-// the error contains the command that installs Redis.
+// StartRedis finds or starts the server that cfg describes. If no server can be started and cfg.InProcess is not set, the error
+// lists every attempt and the command that installs Redis.
 func StartRedis(ctx context.Context, cfg RedisConfig) (*Redis, error) {
 	r := &Redis{Process: NewProcess(""), cfg: cfg, url: cfg.URL}
 	if cfg.URL != "" {

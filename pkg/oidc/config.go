@@ -29,7 +29,7 @@ const DevelopmentAudience = "signalcast-dev"
 
 // Values of Provider.WalletsFrom, which states where the wallets of a user are found. The path of a claim follows the prefix
 // walletsClaim. With WalletsIdentityToken and WalletsUsersAPI, a recent identity token with linked accounts (as issued by Privy)
-// is accepted. If it does not list the wallet, the users API is queried if one is configured.
+// is accepted. If it does not list the wallet and a users API is configured, that API is queried.
 const (
 	WalletsNone          = "none"
 	WalletsIdentityToken = "identityToken"
@@ -75,7 +75,8 @@ func ParseConfig(text string) (Config, error) {
 	return c, errors.Join(wrong...)
 }
 
-// UsesPlainHTTP reports whether a provider has an issuer, key or users API URL that uses http instead of https.
+// UsesPlainHTTP reports whether a provider has a URL that uses http instead of https: that of its issuer, its keys or its users
+// API.
 func (c Config) UsesPlainHTTP() bool {
 	return slices.ContainsFunc(c.Providers, func(p Provider) bool {
 		return slices.ContainsFunc([]string{p.Issuer, p.JWKSURL, p.UsersAPI}, func(u string) bool { return strings.HasPrefix(u, "http://") })

@@ -73,8 +73,8 @@ func (k *keySet) ready(ctx context.Context) error {
 	return nil
 }
 
-// VerifySignature implements oidc.KeySet. It returns the payload of a token that a published key has signed. If no cached key
-// has the kid of the token, VerifySignature requests the keys again.
+// VerifySignature implements oidc.KeySet. It returns the payload of a token whose signature matches a published key. If no cached
+// key has the kid of the token, VerifySignature requests the keys again.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, k.algs)
 	if err != nil {

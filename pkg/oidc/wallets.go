@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Linked reports whether the provider has linked a wallet to the user (issuer, subject). same reports whether a wallet of the
-// user is the wallet in question. The caller compares, because addresses need normalization.
+// Linked reports whether the provider has linked a wallet to the user (issuer, subject). The function same compares a wallet of
+// the user with the wallet in question. The caller provides it, because addresses need normalization.
 //
 // identity is the identity token of the request, or empty. If it is less than five minutes old and lists the wallet, Linked
 // returns true. Otherwise it queries the users API of the provider, because an identity token may omit wallets. It returns false

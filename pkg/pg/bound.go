@@ -31,8 +31,8 @@ func (d *DB) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandT
 	return tag, Fault(named(sql, err))
 }
 
-// Query runs a statement and returns its rows. The caller must close them or read them to the end, which returns the
-// connection to the pool and ends the time limit.
+// Query runs a statement and returns its rows. The caller must close them or read them to the end. This returns the connection to
+// the pool and ends the time limit.
 func (d *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.budget)
 	rows, err := d.pool.Query(ctx, sql, args...)

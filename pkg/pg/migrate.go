@@ -159,8 +159,8 @@ func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) 
 	return rows.Err()
 }
 
-// withLockRetries calls run again, up to lockRetries times, if it fails with a lock timeout. Each migration is one
-// transaction, so a retry starts with the first migration that was not committed.
+// withLockRetries calls the function run. If run fails with a lock timeout, it calls run again, up to lockRetries times. Each
+// migration is one transaction, so a retry starts with the first migration that was not committed.
 func withLockRetries(ctx context.Context, run func(context.Context) error) error {
 	for n := 0; ; n++ {
 		err := run(ctx)

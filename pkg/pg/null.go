@@ -19,7 +19,7 @@ func Value[T any](p *T) T {
 	return *p
 }
 
-// Collect returns the results of convert for all rows, in the same order. It returns an empty list instead of nil if
+// Collect returns the results of the function convert for all rows, in the same order. It returns an empty list instead of nil if
 // there are no rows.
 func Collect[R, T any](rows []R, convert func(R) T) []T {
 	out := make([]T, len(rows))

@@ -19,8 +19,8 @@ const (
 	maxJWT     = 8 << 10
 )
 
-// Bearer returns the token in the Authorization headers of a request. It returns false unless there is exactly one
-// header with the scheme Bearer.
+// Bearer returns the token in lines, the Authorization headers of a request. It returns false unless there is exactly one header,
+// with the scheme Bearer and a token.
 func Bearer(lines []string) (token string, ok bool) {
 	if len(lines) != 1 {
 		return "", false

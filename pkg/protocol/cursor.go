@@ -98,8 +98,8 @@ func (c Cursor) Time(i int) (time.Time, bool) {
 	return t, true
 }
 
-// Limit parses the query parameter limit. It returns def if raw is missing, not an integer or below 1, and limit if raw is a
-// larger number than limit.
+// Limit parses raw, the value of the query parameter limit. If raw is missing, not an integer or below 1, Limit returns def.
+// Otherwise it returns the number, or the argument limit if the number is larger.
 func Limit(raw string, def, limit int) int {
 	if !isDigits(raw) {
 		return def

@@ -98,9 +98,9 @@ func (l *Limiter) recordFallback(ctx context.Context, now int64) {
 }
 
 // localLimit returns the limit and the window that the local log applies after Redis has allowed a request. The local log is
-// checked too, because Redis may have restarted empty. Its window is shorter than Config.Window by clockSlack, but at least half
-// of it. For one window after an outage, degraded is true, the window is Config.Window, and the limit is the share of this
-// process.
+// checked too, because Redis may have restarted empty. The window is shorter than Config.Window by clockSlack, but at least half
+// of Config.Window. For one window after an outage, degraded is true, the window is Config.Window, and the limit is the share of
+// this process.
 func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool) {
 	fullWindow := int64(l.cfg.Window)
 	if now < l.degradedUntil.Load() {
@@ -109,7 +109,8 @@ func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool)
 	return l.cfg.Limit, max(fullWindow-int64(clockSlack), fullWindow/2), false
 }
 
-// countInRedis counts one request in the log in Redis and returns the decision, or an error if Redis does not answer.
+// countInRedis counts one request in the log in Redis and returns the decision. If the script fails or Redis does not answer, it
+// returns an error.
 func (l *Limiter) countInRedis(ctx context.Context, redisKey, member string) (Decision, error) {
 	d := Decision{Limit: l.cfg.Limit, name: l.cfg.Name, window: l.cfg.Window}
 	out, err := l.script.count(ctx, redisKey, member)

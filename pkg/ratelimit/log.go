@@ -5,8 +5,8 @@ import "slices"
 // calls is the sliding log of one key: the times of its allowed requests in nanoseconds, oldest first.
 type calls []int64
 
-// expire removes the requests that are at least window older than now. If the clock was set back, it shifts the log
-// by the same time, like slide.lua.
+// expire removes the requests whose age at the time now is at least window. If the last request is later than now, the clock was
+// set back: expire then shifts the log by the difference, like slide.lua.
 func (c calls) expire(now, window int64) calls {
 	if n := len(c); n > 0 && c[n-1] > now {
 		shift := c[n-1] - now

@@ -48,8 +48,8 @@ func (g guard) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// guarded is the context key that marks an admitted command. The handshake of a new connection runs inside that command and
-// calls the hook again, which then executes it without another check.
+// guarded is the context key that marks an admitted command. The handshake of a new connection runs inside that command and calls
+// the hook again. The hook then sends the commands of the handshake without another check.
 type guarded struct{}
 
 func (g guard) run(ctx context.Context, do func(context.Context) error) error {

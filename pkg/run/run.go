@@ -46,7 +46,7 @@ func Of(name string, l Lifecycle) Part {
 	return Part{Name: name, Start: l.Start, Serve: l.Serve, Stop: l.Stop}
 }
 
-// Loop returns a Part that runs work until Stop cancels the context of work.
+// Loop returns a Part that runs the function work until Stop cancels its context.
 func Loop(name string, work func(context.Context) error) Part {
 	ctx, cancel := context.WithCancel(context.Background())
 	return Part{

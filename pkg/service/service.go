@@ -26,7 +26,8 @@ var errUnknownCommand = errors.New("unknown command")
 // Command executes one command with the arguments after its name.
 type Command func(ctx context.Context, args []string, stdout io.Writer) error
 
-// NoArgs returns a command without arguments that calls do. If the command is called with arguments, it returns ErrUsage.
+// NoArgs returns a command without arguments that calls the function do. If the command is called with arguments, it returns
+// ErrUsage.
 func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	return func(ctx context.Context, args []string, stdout io.Writer) error {
 		if len(args) > 0 {

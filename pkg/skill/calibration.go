@@ -18,7 +18,7 @@ type Calibration struct {
 	Bins           []Bin // bins that contain calls, lowest first
 }
 
-// Bin contains the statistics of the calls whose confidence is from From to To percent.
+// Bin contains the statistics of the calls with a stated confidence of at least From and at most To percent.
 type Bin struct {
 	From, To        int
 	Calls, Wins     int64
@@ -64,7 +64,7 @@ func (s *Sample) calibration() *Calibration {
 	return &c
 }
 
-// bin returns the bin whose lowest confidence is first. points is the sum of the stated confidences of its calls, in percent.
+// bin returns the bin that starts at the confidence first. points is the sum of the stated confidences of its calls, in percent.
 func (s *Sample) bin(first int) (b Bin, points int64) {
 	b = Bin{From: first, To: first + perBin - 1}
 	for i := b.From; i <= b.To; i++ {

@@ -1,6 +1,6 @@
 package skill
 
-// distribution is a probability distribution of the number of wins, without its improbable ends: p[i] is the probability of
+// distribution is a probability distribution of the number of wins, without its improbable ends. p[i] is the probability of
 // exactly from+i wins.
 type distribution struct {
 	from int64
@@ -31,7 +31,7 @@ func wins(list []odds) distribution {
 	return convolve(wins(list[:half]), wins(list[half:]))
 }
 
-// power returns the distribution of the number of wins of n calls that each have the distribution one.
+// power returns the distribution of the number of wins of n calls. one is the distribution for a single call.
 func power(one distribution, n int64) distribution {
 	if n == 1 {
 		return one

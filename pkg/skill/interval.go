@@ -5,9 +5,9 @@ const tail = 0.025
 
 // interval returns the 95% confidence interval of the true win rate, in basis points. list must not be empty.
 //
-// Each win rate is expressed as a factor: it is the expected win rate if all odds in list are multiplied by this factor. The interval
-// contains the win rates for which P(wins >= won) and P(wins <= won) are both at least tail. These exact probabilities have no
-// mid-p correction, so the coverage is at least 95% for every number of calls.
+// The computation varies a factor instead of the win rate. The win rate of a factor is the expected win rate if all odds in list
+// are multiplied by it. The interval contains the win rates for which P(wins >= won) and P(wins <= won) are both at least tail.
+// These exact probabilities have no mid-p correction, so the coverage is at least 95% for every number of calls.
 func interval(list []odds, calls, won int64) (low, high float64) {
 	r := fitted(list, calls, won)
 	d := wins(scaleOdds(list, r))

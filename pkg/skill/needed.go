@@ -42,8 +42,8 @@ func solve(e, b, c float64) float64 {
 	return math.Ceil(mul(root, root))
 }
 
-// remaining returns a pointer to total - calls, the number of calls that are still needed. The number is at least least and
-// at most MaxNeeded.
+// remaining returns a pointer to total - calls, the number of calls that are still needed. The number is limited to the range
+// from least to MaxNeeded.
 func remaining(total float64, calls, least int64) *int64 {
 	left := least
 	if total >= float64(calls+MaxNeeded) {

@@ -20,7 +20,7 @@ func NewLogger(w io.Writer, level slog.Level, service string) *slog.Logger {
 	return slog.New(traced{h, flush}).With("service", service)
 }
 
-// Level parses the setting LOG_LEVEL: debug, info, warn or error, in upper or lower case. For any other value it
+// Level parses the setting LOG_LEVEL: debug, info, warn (or warning) or error, in upper or lower case. For any other value it
 // returns info.
 func Level(s string) slog.Level {
 	switch strings.ToLower(s) {

@@ -65,7 +65,7 @@ func (m *Metrics) Counter(name, help string, labels ...string) *prometheus.Count
 	return c
 }
 
-// GaugeFunc registers the gauge sc_<name>. read returns its value at each scrape.
+// GaugeFunc registers the gauge sc_<name>. The function read returns its value at each scrape.
 func (m *Metrics) GaugeFunc(name, help string, read func() float64) {
 	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: Prefix + name, Help: help}, read))
 }

@@ -12,7 +12,7 @@ type Clock struct {
 	now time.Time
 }
 
-// NewClock returns a clock that shows now until it is set.
+// NewClock returns a clock that is set to the time now.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time to which the clock was set. The time changes only by Set and Advance.
@@ -36,7 +36,7 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Eventually calls ok repeatedly until it returns true. The test fails if that does not happen within d.
+// Eventually calls the function ok repeatedly until it returns true. The test fails if that does not happen within d.
 func Eventually(t testing.TB, d time.Duration, ok func() bool) {
 	t.Helper()
 	end := time.Now().Add(d)

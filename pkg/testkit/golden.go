@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files with the results of the tests")
 
-// Golden compares got with the file testdata/name. With go test -update it writes the file. If name ends in .json,
+// Golden compares got with the file testdata/name. With go test -update, it writes the file instead. If name ends in .json,
 // values are compared and the order of members is ignored.
 func Golden(t testing.TB, name string, got []byte) {
 	t.Helper()
@@ -64,7 +64,7 @@ func canonical(t testing.TB, name string, text []byte) []byte {
 	return out.Bytes()
 }
 
-// Must returns a function that returns v, or ends the test if err is not nil.
+// Must returns a function. If err is nil, this function returns v. Otherwise it ends the test.
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

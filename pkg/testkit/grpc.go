@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/grpcx"
 )
 
-// Link starts a gRPC server of pkg/grpcx with the services that register adds. It returns an in-memory connection to the
-// server. The server and the connection are closed at the end of the test.
+// Link starts a gRPC server of pkg/grpcx with the services that the function register adds. It returns an in-memory connection to
+// the server. The server and the connection are closed at the end of the test.
 func Link(t testing.TB, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *grpc.ClientConn {
 	t.Helper()
 	const secret = "testkit-link-secret-of-32-letters"

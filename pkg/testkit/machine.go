@@ -19,7 +19,7 @@ type Machine struct {
 	passed time.Duration
 }
 
-// NewMachine returns a machine whose system clock shows at.
+// NewMachine returns a machine whose system clock shows the given time.
 func NewMachine(at time.Time) *Machine {
 	// The local time is summer time, which ends in one of the clock changes.
 	m := &Machine{wall: at.In(time.FixedZone("summer", 2*60*60)), change: func(*Machine) {}}
@@ -42,7 +42,7 @@ func (m *Machine) Advance(d time.Duration) {
 	m.wall, m.passed = m.wall.Add(d), m.passed+d
 }
 
-// ChangeClock applies the change of the system clock that the current subtest of ClockChanges tests.
+// ChangeClock changes the system clock as the current subtest of ClockChanges requires.
 func (m *Machine) ChangeClock() { m.change(m) }
 
 func (m *Machine) set(change func(time.Time) time.Time) {
@@ -51,7 +51,7 @@ func (m *Machine) set(change func(time.Time) time.Time) {
 	m.wall = change(m.wall)
 }
 
-// clockChanges contains changes that happen to system clocks.
+// clockChanges contains the changes of the system clock that ClockChanges tests.
 var clockChanges = []struct {
 	name string
 	do   func(time.Time) time.Time
@@ -67,8 +67,8 @@ var clockChanges = []struct {
 }
 
 // ClockChanges runs the test of a time-dependent decision once for each change of the system clock. The test calls
-// Machine.ChangeClock to apply the change, which must not affect the decision. The names of the subtests begin with decision, and
-// at is the initial time.
+// Machine.ChangeClock to apply the change, which must not affect the decision. The names of the subtests begin with the text
+// decision. at is the initial time.
 func ClockChanges(t *testing.T, decision string, at time.Time, run func(t *testing.T, m *Machine)) {
 	t.Helper()
 	for _, change := range clockChanges {

@@ -177,7 +177,8 @@ func clone(ctx context.Context, admin, name, template string) error {
 	})
 }
 
-// retryInUse repeats do, up to 200 times, while it fails because another session still uses the database.
+// retryInUse calls the function do. While do fails because another session still uses the database, it repeats the call, up to
+// 200 times.
 func retryInUse(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
 		err := do()

@@ -21,10 +21,10 @@ const (
 	samplesVariable = "TIMING_SAMPLES"
 )
 
-// ConstantTime fails the test if the duration of do after set(0) differs from that after set(1), by the method of dudect. set
-// must store both inputs at the same memory address, and do must have the same result for both. Other load on the machine can
-// look like a difference, so the test fails only if three measurements show one. Under the race detector, whose overhead hides
-// the difference, ConstantTime never fails.
+// ConstantTime fails the test if the duration of the function do after set(0) differs from that after set(1). It uses the method
+// of dudect. set must store both inputs at the same memory address, and do must have the same result for both. Other load on the
+// machine can look like a difference, so the test fails only if three measurements show one. Under the race detector, whose
+// overhead hides the difference, ConstantTime never fails.
 func ConstantTime(t testing.TB, name string, set func(class int), do func()) {
 	t.Helper()
 	samples := defaultSamples
@@ -46,8 +46,8 @@ func ConstantTime(t testing.TB, name string, set func(class int), do func()) {
 	t.Errorf("%s: the duration depends on the input, t is %.1f", name, seen)
 }
 
-// Timing measures do after set(0) and set(1) in random order, and returns Welch's t of the two groups of durations. It
-// ignores the longest tenth of the samples, in which the machine may have been interrupted.
+// Timing measures the duration of do after set(0) and after set(1), in random order. It returns Welch's t of the two groups of
+// durations. It ignores the longest tenth of the samples, in which the machine may have been interrupted.
 func Timing(samples int, set func(class int), do func()) float64 {
 	type sample struct {
 		class int
@@ -87,7 +87,7 @@ func Timing(samples int, set func(class int), do func()) float64 {
 	return (mean[0] - mean[1]) / math.Sqrt(spread)
 }
 
-// batchOf returns the number of calls of do in one sample, so that a sample takes about timingSample. It is at most
+// batchOf returns how often a sample calls the function do, so that the sample takes about timingSample. It is at most
 // timingBatch.
 func batchOf(do func()) int {
 	const tries = 200
