@@ -63,8 +63,9 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 	return out, nil
 }
 
-// flagsOf returns two sets of flag names: valued are the flags that take a value, and required are the flags whose value must not
-// be empty, because it is a file name or an address in at least one command. A flag must take a value in all commands or in none.
+// flagsOf returns two sets of flag names. The set valued contains the flags that take a value. The set required contains the
+// flags whose value must not be empty, because the value is a file name or an address in at least one command. A flag must
+// take a value in all commands or in none.
 func flagsOf(n *kong.Node) (valued, required map[string]bool) {
 	valued, required = map[string]bool{}, map[string]bool{}
 	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {

@@ -23,7 +23,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/version"
 )
 
-// Exit codes of the program. interruption returns the exit code of an interrupted command.
+// Exit codes of the program. The function interruption returns the exit code of an interrupted command.
 const (
 	done        = 0
 	refused     = 1 // a service refused the request, the person did not confirm it, a record differs, or a server does not conform
@@ -83,8 +83,8 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 	return exitCode(err)
 }
 
-// withAdvice adds the advice do to a refusal without advice, and to an error with the exit code usage unless a process signal
-// ended the command. It does not change other errors.
+// withAdvice adds the text in do as advice to a refusal without advice. It also adds the text to an error with the exit code
+// usage, unless a process signal ended the command. It does not change other errors.
 func withAdvice(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
 		r.Do = cmp.Or(r.Do, do)

@@ -39,8 +39,8 @@ func (u *UnknownResult) Error() string {
 	return u.because + ". The request may have been stored. " + do
 }
 
-// AdviseUnknown sets do as the advice of an UnknownResult. do is a sentence that says how to find out whether the write was
-// stored. AdviseUnknown returns err, and does not change other errors.
+// AdviseUnknown returns err. If err is an UnknownResult, it first sets the field Do of err to the given sentence, which says
+// how to find out whether the write was stored.
 func AdviseUnknown(err error, do string) error {
 	if u := (*UnknownResult)(nil); errors.As(err, &u) {
 		u.Do = do
@@ -73,7 +73,8 @@ type Refused struct {
 	Do      string        // what to do; a sentence for people, set by Advise or by the command
 }
 
-// Error returns the status, the code, the message of the service and the advice.
+// Error returns the status and the error code, or the standard text of the status if there is no code. The field, the message
+// of the service and the advice follow if they are set.
 func (r *Refused) Error() string {
 	text := fmt.Sprintf("%d %s", r.Status, r.Code)
 	if r.Code == "" {
@@ -91,8 +92,8 @@ func (r *Refused) Error() string {
 	return text
 }
 
-// Advise sets the advice of a Refused. do maps error codes and statuses ("404") to sentences; a code takes precedence. Advise
-// returns err, and does not change other errors.
+// Advise returns err. If err is a Refused, it first sets the advice of the Refused. The map do contains sentences by error
+// code or by status, for example "404". A code takes precedence; without a match, the advice does not change.
 func Advise(err error, do map[string]string) error {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		r.Do = cmp.Or(do[r.Code], do[strconv.Itoa(r.Status)], r.Do)
@@ -103,9 +104,9 @@ func Advise(err error, do map[string]string) error {
 // maxAnswer is the maximum number of bytes that Read reads from a body. It ignores the rest.
 const maxAnswer = 16 << 20
 
-// Read reads and closes the body of a response. err is the error of the request. If the response is degraded (header
-// X-Degraded), Read returns the body and an Unavailable. For other failed requests it returns a Refused, an Unavailable or,
-// for writes, an UnknownResult. If err is not a *url.Error, Read returns it unchanged.
+// Read reads and closes the body of a response. The parameter err is the error of the request. If the response is degraded
+// (header X-Degraded), Read returns the body and an Unavailable. For other failed requests it returns a Refused, an
+// Unavailable or, for writes, an UnknownResult. If err is not a *url.Error, Read returns it unchanged.
 func Read(a *http.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(err)

@@ -87,9 +87,9 @@ func TraceConnection(parent context.Context) (ctx context.Context, connected *bo
 	return httptrace.WithClientTrace(parent, trace), connected
 }
 
-// finalResult returns the result of all attempts of a request. lost reports whether the response to an attempt of a write was
-// lost. In this case the service may have stored the write, so the result is an UnknownResult if the last attempt failed or
-// its response is temporary.
+// finalResult returns the result of all attempts of a request. The parameter lost reports whether the response to an attempt
+// of a write was lost. In this case the service may have stored the write, so the result is an UnknownResult if the last
+// attempt failed or its response is temporary.
 func finalResult(a *http.Response, err error, lost bool) (*http.Response, error) {
 	switch {
 	case !lost || err == nil && !temporary(a):

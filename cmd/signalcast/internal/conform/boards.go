@@ -22,8 +22,8 @@ func boardOrder(ctx context.Context, r *run) {
 	r.ordered(a, list(a.value, "operators"), "score")
 }
 
-// ordered adds a finding for each row whose score is missing or greater than the score of the previous row. by is the name of
-// the member that contains the score.
+// ordered adds a finding for each row whose score is missing or greater than the score of the previous row. The parameter by
+// is the name of the member that contains the score.
 func (r *run) ordered(a *answer, rows []any, by string) {
 	last := math.Inf(1)
 	for i, row := range rows {
@@ -84,8 +84,8 @@ func operatorNumbers(ctx context.Context, r *run) {
 	}
 }
 
-// accuracy adds a finding unless the member accuracy of row is the percentage won/resolved, rounded half up. Without resolved
-// calls it must be 0.
+// accuracy adds a finding unless row has a member accuracy that is the percentage won/resolved, rounded half up. Without
+// resolved calls, the member must be 0.
 func (r *run) accuracy(a *answer, row any, won, resolved int) {
 	want := 0
 	if resolved > 0 {

@@ -63,9 +63,10 @@ type run struct {
 	compared int     // number of comparisons that the current check has made
 }
 
-// expect adds a finding unless ok. want describes the expected response and got the actual one, by default its status and error
-// code. If a response of the check is missing because of a limit or an unavailable service, expect adds no finding, because a
-// missing response shows nothing about the server. It returns ok.
+// expect adds a finding unless ok is true, and returns ok. The parameter want describes the expected response. The optional
+// parameter got describes the actual one; the default is its status and error code. If a response of the check is missing
+// because of a limit or an unavailable service, expect adds no finding, because a missing response shows nothing about the
+// server.
 func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 	r.compared++
 	if ok || r.missing != "" {
@@ -85,7 +86,7 @@ func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 	return false
 }
 
-// status adds a finding unless the response has the status want. It returns whether the status matches.
+// status adds a finding unless the status of the response equals want. It returns whether the status matches.
 func (r *run) status(a *answer, want int) bool {
 	return r.expect(a.err == nil && a.status == want, a, fmt.Sprint(want))
 }
@@ -104,8 +105,8 @@ func (r *run) same(a *answer, path string, want any) {
 // skip stores the reason why the current check is skipped, shortened to 160 characters.
 func (r *run) skip(because string) { r.current.Because = show.Short(because, 160) }
 
-// all runs the checks in order and returns their results. If only is not empty, it runs only the checks with these ids. It calls
-// report after each check, and stops after a check during which ctx was canceled.
+// all runs the checks in order and returns their results. If the list only is not empty, it runs only the checks with the ids
+// in this list. It calls the function report after each check. If ctx is canceled during a check, it runs no further check.
 func (r *run) all(ctx context.Context, only []string, report func(Result)) []Result {
 	var out []Result
 	for _, c := range checks() {
@@ -165,9 +166,9 @@ func (r *run) skipReason(c *check) string {
 	return ""
 }
 
-// poll reads a path of the hub until holds returns true for the response, because a server may return data that is some seconds
-// old. It reads at most 21 times with pauses of 1.5 s, and stops early after an error or at a rate limit. It returns the last
-// response.
+// poll reads a path of the hub repeatedly, because a server may return data that is some seconds old. It ends when the
+// function holds returns true for a response, after 21 reads with pauses of 1.5 s, after an error, or at a rate limit. It
+// returns the last response.
 func (r *run) poll(ctx context.Context, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
 		a := r.reread(ctx, hub, path)

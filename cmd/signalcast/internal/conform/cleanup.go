@@ -12,8 +12,8 @@ import (
 const cleanUpTimeout = 5 * time.Second
 
 // cleanUp closes the markets that an interrupted run created: it clears their disputes and resolves each as INVALID. It does
-// not wait for rate limits. It returns descriptions of the markets that are still open and of the call that cannot be
-// deleted.
+// not wait for rate limits. It returns descriptions of the markets that may still be open. It also describes the call on the
+// configured market, because calls cannot be deleted.
 func (r *run) cleanUp(ctx context.Context) (left []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()

@@ -62,7 +62,7 @@ type client struct {
 	memo   map[string]*answer // answers to reads by host and path
 }
 
-// newClient returns a client. each is the timeout of one response.
+// newClient returns a client. The parameter each is the timeout of one response.
 func newClient(t Target, each time.Duration, l limiter, wait func(context.Context, time.Duration) error) *client {
 	l.blocks = map[limitKey]block{}
 	return &client{
@@ -89,7 +89,7 @@ type request struct {
 	admin  bool // send the admin secret
 }
 
-// with returns a copy of the request with the given header.
+// with returns a copy of the request and sets the given header in the copy.
 func (q request) with(name, value string) request {
 	if q.header = q.header.Clone(); q.header == nil {
 		q.header = http.Header{}
@@ -140,8 +140,9 @@ func (c *client) reread(ctx context.Context, h host, path string) *answer {
 	return c.get(ctx, h, path)
 }
 
-// send sends a request and repeats it while the service is unavailable or degraded, or a rate limit is reached, up to tries
-// attempts in total. If the response is missing because of a limit, send records this for the current check.
+// send sends a request. If the service is unavailable or degraded, or a rate limit is reached, it repeats the request. The
+// constant tries limits the number of attempts. If the response is missing because of a limit, send records this for the
+// current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.sendOnce(ctx, q)
@@ -155,8 +156,8 @@ func (c *client) send(ctx context.Context, q request) *answer {
 	}
 }
 
-// retry reports whether send should repeat the request. If the service is unavailable or degraded, retry first waits; sendOnce
-// waits for rate limits.
+// retry reports whether send should repeat the request. If the service is unavailable or degraded, it waits before it returns
+// true. It does not wait for rate limits, because sendOnce does.
 func (c *client) retry(ctx context.Context, a *answer) bool {
 	switch {
 	case a.err != nil:
@@ -211,7 +212,7 @@ func (c *client) sendNow(ctx context.Context, q request) *answer {
 	return a
 }
 
-// fill sends a request and sets the fields of a from the response.
+// fill sends a request and sets the fields of the answer a from the response.
 func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	ctx, connected := ask.TraceConnection(ctx)
 	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)

@@ -38,8 +38,8 @@ func (r *run) segment(a *answer, s any) {
 		text(s, "startsAt")+" to "+text(s, "endDate"))
 }
 
-// clockSlots checks the times of the segments of the timeline and of two channels. It also checks that the current segment
-// contains the time of the response, and that the next segment is of kind content.
+// clockSlots checks the times and the order of the segments in the timeline and in two channels. It also checks that the
+// current segment contains the time of the response, and that the next segment is of kind content.
 func clockSlots(ctx context.Context, r *run) {
 	for _, path := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?preset=close"} {
 		a := r.get(ctx, clock, path)

@@ -91,7 +91,7 @@ func (c *Command) total() int {
 }
 
 // verdict returns the error of a run that was not interrupted. It returns nil unless a check failed, a limit or an
-// unavailable service prevented a check, or none of the checks in only passed.
+// unavailable service prevented a check, or the list only is not empty and no check passed.
 func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:

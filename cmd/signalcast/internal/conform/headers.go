@@ -11,8 +11,8 @@ import (
 // foreignOrigin is an origin that is not on the list of trusted origins of any server.
 const foreignOrigin = "https://other.example"
 
-// anyOrigin adds a finding unless the response has the CORS headers that let pages of any origin read it. methods are the methods
-// that must be allowed.
+// anyOrigin adds a finding unless the response has the CORS headers that let pages of any origin read it. The parameter
+// methods lists the HTTP methods that must be allowed.
 func (r *run) anyOrigin(a *answer, methods ...string) {
 	if a.err != nil {
 		r.expect(false, a, "an answer")
@@ -58,7 +58,7 @@ func corsOpen(ctx context.Context, r *run) {
 	r.expect(age == "86400", a, "Access-Control-Max-Age: 86400", "Access-Control-Max-Age: "+age)
 }
 
-// corsClosed checks that pages of other origins cannot send writes.
+// corsClosed checks that the responses to writes from another origin contain no CORS header that allows this origin.
 func corsClosed(ctx context.Context, r *run) {
 	for _, path := range []string{
 		"/api/predictions", "/api/streamer/signal", "/api/user/follow", "/api/dev/keys", "/api/signals/" + noSignal + "/events",
@@ -93,8 +93,8 @@ func corsProtocol(ctx context.Context, r *run) {
 	}
 }
 
-// entityTags repeats reads with the header If-None-Match. The OpenAPI document must have an ETag. A read whose response has an
-// ETag and did not change must return 304.
+// entityTags repeats reads with the header If-None-Match. The OpenAPI document must have an ETag. If a response has an ETag
+// and does not change, the repeated read must return 304.
 func entityTags(ctx context.Context, r *run) {
 	for _, path := range []string{"/openapi.json", "/api/protocol/v1", "/api/network/tapes", "/api/signals/feed"} {
 		known := false

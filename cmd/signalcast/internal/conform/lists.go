@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// public contains the routes that return public lists. rows is the member of the response that contains the list, and most is the
-// maximum number of its elements.
+// public contains the routes that return public lists. The field rows is the name of the member of the response that contains
+// the list. The field most is the maximum number of its elements.
 var public = []struct {
 	host  host
 	path  string
@@ -35,7 +35,8 @@ var public = []struct {
 	{api, "/api/v1/signals/leaderboard", "leaderboard", 200, []string{"operators=zz", "lane=ZZ"}},
 }
 
-// lists calls f for each public list whose service has a configured address. In the path, it replaces {venue} with r.Venue.
+// lists passes each public list to the function f if the service of the list has a configured address. In the path, it
+// replaces {venue} with r.Venue.
 func (r *run) lists(f func(h host, path, rows string, most int, words []string)) {
 	for _, l := range public {
 		if r.at(l.host) != "" {

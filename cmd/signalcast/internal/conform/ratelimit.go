@@ -53,8 +53,8 @@ const maxRefusals = 32
 
 var errLimited = errors.New("the rate limit of the server requires a longer wait than --wait allows; raise --wait")
 
-// pause calls progress and then waits for the time d, because of a rate limit. It returns errLimited at once if d exceeds the
-// time that the run may still wait.
+// pause calls the function progress and then waits for the time d, because of a rate limit. If d exceeds the time that the
+// run may still wait, it returns errLimited at once.
 func (c *client) pause(ctx context.Context, d time.Duration, because string) error {
 	if d > c.left {
 		return errLimited
@@ -123,8 +123,9 @@ func (c *client) observe(q request, a *answer) {
 	}
 }
 
-// waitForLimit waits until the block of the request's limit ends, and until fewer than maxKeyed requests with the key were sent
-// in the last minute. It returns errLimited if the run may not wait that long, except for a block without a refused request.
+// waitForLimit waits until the block of the request's limit ends. For a request with the key, it also waits until fewer than
+// maxKeyed requests with the key were sent in the last minute. If the run may not wait that long, it returns errLimited. A
+// block without a refused request does not cause this error.
 func (c *client) waitForLimit(ctx context.Context, q request) error {
 	at := q.limitKey()
 	if known, there := c.blocks[at]; there {

@@ -93,7 +93,8 @@ func (p *Report) end(to io.Writer) error {
 	return err
 }
 
-// left returns the part of the error text that lists the data that an interrupted run left on the server, or "".
+// left returns a list of the data that an interrupted run left on the server, as the end of an error text. It returns "" if
+// there is none.
 func (p *Report) left() string {
 	if len(p.Left) == 0 {
 		return ""

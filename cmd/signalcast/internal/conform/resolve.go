@@ -112,7 +112,8 @@ func resolveOnce(ctx context.Context, r *run) {
 	r.same(m, "resolutionValue", "NO")
 }
 
-// resolveScore checks the results of the two calls that the run filed: the first is won, the second is void.
+// resolveScore checks the results of the two calls that the run filed. The first call must be won. resolveScore resolves the
+// market of the second call as INVALID, so this call must be void.
 func resolveScore(ctx context.Context, r *run) {
 	done := func(a *answer) bool { return at(a.value, "status") != "pending" }
 	if r.state.claimed {

@@ -19,7 +19,7 @@ type state struct {
 	callPending            bool       // the request of the first call was not answered
 }
 
-// signals returns up to 50 calls of the feed with the type kind.
+// signals requests the feed with the value kind for the query parameter type. It returns up to 50 calls.
 func (r *run) signals(ctx context.Context, kind string) []any {
 	return list(r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50").value, "signals")
 }

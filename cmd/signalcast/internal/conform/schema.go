@@ -72,8 +72,8 @@ var dateTime = openapi3.NewCallbackValidator(func(s string) error {
 	return err
 })
 
-// differs describes where v does not match the schema of the response with this status to a GET request. template is the path
-// in the document. It returns "" if v matches.
+// differs compares v with the schema of the response to a GET request and describes a difference. It returns "" if v matches.
+// The parameter template is the path in the document, and status is the status of the response.
 func (d *document) differs(template string, status int, v any) string {
 	item := d.spec.Paths.Value(template)
 	if item == nil || item.Get == nil || item.Get.Responses.Status(status) == nil {

@@ -107,7 +107,8 @@ func (r *run) shape(ctx context.Context, h host, template, query string) {
 	}
 }
 
-// sample returns a value from the data of the server for the path or query parameter with the given name, or "" if there is none.
+// sample returns a value for the path or query parameter with the given name. The value comes from the data of the server. It
+// returns "" if there is none.
 func (r *run) sample(ctx context.Context, template, name string) string {
 	switch {
 	case name == "handle", strings.Contains(template, "/passports/"):

@@ -66,8 +66,8 @@ func (s *socket) send(ctx context.Context, frame any) error {
 	return s.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// until reads frames until wanted returns true for a frame. It returns the error of the connection, or an error after maxFrames
-// frames.
+// until reads frames and ends when the function wanted returns true for a frame. It returns an error if the connection fails,
+// or after maxFrames frames of the connection.
 func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
 	for ; s.frames < maxFrames; s.frames++ {
 		_, raw, err := s.conn.Read(ctx)
@@ -81,11 +81,13 @@ func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
 	return fmt.Errorf("the expected frame was not among the first %d frames", maxFrames)
 }
 
-// signalEvents are the event types of the channel signals that have a sequence number (docs/protocol/ws.md, Channels).
+// signalEvents are the types of the events that have a sequence number on the channel named signals (docs/protocol/ws.md,
+// Channels).
 var signalEvents = []string{"signal.created", "signal.event", "signal.resolved"}
 
-// socketChain subscribes to the channel signals after an earlier sequence number and compares the replay with the feed. No
-// event may be missing or repeated, and prev of each event must be the sequence number of the previous one.
+// socketChain subscribes to the events of the channel named signals after an earlier sequence number. It compares the replay
+// with the feed. No event may be missing or repeated, and the member prev of each event must be the sequence number of the
+// previous one.
 func socketChain(ctx context.Context, r *run) {
 	_, seqs, types := r.newest(ctx)
 	if len(seqs) == 0 {
@@ -123,8 +125,8 @@ func socketChain(ctx context.Context, r *run) {
 	r.replayed(ctx, s, &answer{method: "GET", path: "/ws signals since " + strconv.Itoa(since)}, since, want)
 }
 
-// replayed reads the replay of the channel signals after the sequence number since. The replayed sequence numbers must equal
-// want, the numbers that the feed returned.
+// replayed reads the events of the channel named signals that the server replays. The parameter since is the sequence number
+// before the first of them. Their sequence numbers must equal want, the numbers that the feed returned.
 func (r *run) replayed(ctx context.Context, s *socket, subject *answer, since int, want []int) {
 	last, first, acked := since, true, false
 	left := slices.Clone(want)

@@ -113,8 +113,8 @@ func goldenPayloads(ctx context.Context, r *run) {
 	}
 }
 
-// externalRef returns a reference in a schema to another document, or "" if there is none. The run fetches no referenced
-// document.
+// externalRef returns a reference from the schema v to another document, or "" if there is none. The run fetches no
+// referenced document.
 func externalRef(v any) (external string) {
 	each(v, "", func(_ string, o map[string]any) {
 		for _, name := range []string{"$ref", "$dynamicRef", "$schema"} {

@@ -64,7 +64,8 @@ func bash(name string, at []node) string {
 	return b.String()
 }
 
-// leadingSpace returns path with a space before it, or "" for an empty path. The variable path of the script has this form.
+// leadingSpace returns path with a space before it, or "" for an empty path. In the script, the shell variable named path
+// holds such a value.
 func leadingSpace(path string) string {
 	if path == "" {
 		return ""
@@ -72,8 +73,8 @@ func leadingSpace(path string) string {
 	return " " + path
 }
 
-// bashPath returns the pattern with which the script recognizes a command: the value of the script variable path for its parent,
-// a space, and the last word.
+// bashPath returns the pattern with which the script recognizes a command. It consists of leadingSpace of the parent command,
+// a space, and the last word of the command.
 func bashPath(path string) string {
 	parent, last := "", path
 	if i := strings.LastIndex(path, " "); i >= 0 {

@@ -103,7 +103,7 @@ func lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// roff escapes a text, so that roff prints it literally.
+// roff escapes the text s, so that the program roff prints it literally.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ", `"`, `\(dq`, "…", "...", "`", `\(ga`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

@@ -8,14 +8,14 @@ import (
 // scoringVersion is the version of the scoring formula that this package implements.
 const scoringVersion = "1.1"
 
-// tiers lists the moments, which are badges of won calls, from the rarest to the most common. most is the highest scoring
-// price, in bps, of a call with the moment.
+// tiers lists the moments, which are badges of won calls, from the rarest to the most common. The field most is the highest
+// scoring price, in bps, of a call with the moment.
 var tiers = [...]struct {
 	name string
 	most int
 }{{"LEGENDARY", 500}, {"EPIC", 1000}, {"RARE", 2000}, {"UNCOMMON", 3500}, {"COMMON", 5000}}
 
-// counts reports whether the score of the call is part of the operator's points. It is false if the record does not state it.
+// counts reports whether the score of the call is part of the operator's points. It returns false if c.Counted is nil.
 func (c *call) counts() bool { return c.Counted != nil && *c.Counted }
 
 // check computes the result and the moment of the call again and reports each difference. If confirm is true, a call on a
@@ -91,8 +91,8 @@ func (c *call) checkResult(confirm bool, d *differences) {
 	d.require(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
 }
 
-// StatusOf returns the status of a call (docs/scores.md). direction is the side of the call, YES or NO. The status is won,
-// lost, or void if outcome is INVALID or unknown.
+// StatusOf returns the status of a call (docs/scores.md). The parameter direction is the side of the call, YES or NO. The
+// status is won if the outcome is that side, lost if it is the other side, and otherwise void.
 func StatusOf(outcome, direction string) string {
 	switch outcome {
 	case direction:

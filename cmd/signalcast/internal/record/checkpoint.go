@@ -13,8 +13,8 @@ import (
 // journalOrigin is the first line of each checkpoint of a journal. It is the name of the log (C2SP tlog-checkpoint).
 const journalOrigin = "signalcast.ledger"
 
-// checkCheckpoint reports a difference unless text is a checkpoint of a journal (C2SP tlog-checkpoint). If key is not nil, the
-// checkpoint must exist and key must have signed it.
+// checkCheckpoint reports a difference if text is not a checkpoint of a journal (C2SP tlog-checkpoint). If key is not nil,
+// text must not be nil, and key must have signed it. If key is nil, text may be nil, and the signature is not checked.
 func checkCheckpoint(text *string, key note.Verifier, d *differences) {
 	if text == nil {
 		d.require(key == nil, "checkpoint", plain("null"), "a checkpoint that the key signed")

@@ -51,8 +51,8 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 	return v.report(from, os.Stdout, opts)
 }
 
-// report verifies a record and writes the result to out. It returns the errors of Verify. If the origin is required, it returns
-// ErrOrigin, because the origin cannot be verified.
+// report verifies a record and writes the result to out. It returns the errors of Verify. If there is no error but the origin
+// is required, it returns ErrOrigin, because the origin cannot be verified.
 func (v *verifyCommand) report(from io.Reader, out io.Writer, opts Options) error {
 	var lines bytes.Buffer
 	to := out
@@ -96,7 +96,7 @@ type resultJSON struct {
 // public log, and a checkpoint alone does not contain the lines of the record.
 const originState = "not verified"
 
-// result returns the JSON output of the command. lines contains one difference per line.
+// result returns the JSON output of the command. The parameter lines contains one difference per line.
 func (v *Result) result(lines string) resultJSON {
 	out := resultJSON{
 		Handle: v.Handle, Source: v.Source, AsOf: stamp(&v.AsOf), Calls: v.Calls, Events: v.Events,
@@ -166,7 +166,7 @@ func (g *getCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// open opens the record that from names: a file, "-" for the standard input, or an http or https URL.
+// open opens a record. The parameter from is a file name, "-" for the standard input, or an http or https URL.
 func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	switch {
 	case from == "-":

@@ -15,7 +15,7 @@ type differences struct {
 	n    int
 }
 
-// plain is trusted text, which differences writes without quotes.
+// plain is trusted text. The type differences writes it without quotes.
 type plain string
 
 func (d *differences) add(member string, says any, is plain) { d.report(member, says, is) }

@@ -29,7 +29,8 @@ func isLane(s string) bool { _, ok := protocol.ParseLane(s); return ok }
 // inRange reports whether n is nil or from low to high, inclusive.
 func inRange(n *int, low, high int) bool { return n == nil || *n >= low && *n <= high }
 
-// check checks the members of the first line of a record. now is the current time of the machine that verifies it.
+// check checks the members of the first line of a record. The parameter now is the current time of the machine that verifies
+// the record.
 func (h *head) check(now time.Time, d *differences) {
 	handle, err := protocol.ParseHandle(h.Handle)
 	d.require(err == nil && string(handle) == h.Handle, "handle", h.Handle, "a handle")

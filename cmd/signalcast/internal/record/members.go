@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// missingMember returns the name of a member of shape that the object lacks, or "". The names must be equal in case:
-// encoding/json ignores the case of names, but other readers do not. Additional members are allowed, because the format can be
-// extended.
+// missingMember returns the name of a JSON member of the Go type shape that text lacks, or "" if it lacks none. The case of
+// names must match: encoding/json ignores the case, but other readers do not. Additional members are allowed, because the
+// format can be extended.
 func missingMember(text []byte, shape reflect.Type) string {
 	if string(text) == "null" {
 		return ""

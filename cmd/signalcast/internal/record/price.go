@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// tolerance is the maximum number of bps by which a scoring price may be below the market price, for calls from the time Since.
+// tolerance is the maximum number of bps by which a scoring price may be below the market price. It applies to calls at or
+// after the time Since.
 type tolerance struct {
 	Since time.Time `json:"since"`
 	Bps   int       `json:"bps"`

@@ -168,8 +168,8 @@ func (v *verifier) checkLine(text []byte) error {
 // formatVersion is the supported version of the record format.
 const formatVersion = "2"
 
-// begin parses and checks the first line of a record. It returns ErrNoRecord if the line is not valid JSON or the version of the
-// format is unknown.
+// begin parses and checks the first line of a record. It returns ErrNoRecord if the line cannot be decoded or has an unknown
+// format version.
 func (v *verifier) begin(text []byte) error {
 	var format struct {
 		Version json.RawMessage `json:"version"`

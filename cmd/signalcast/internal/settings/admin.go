@@ -13,8 +13,7 @@ type Admin struct {
 	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Default: SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
 }
 
-// ErrNoAdmin is the error of a command that requires the admin secret when no secret is set, or when SIGNALCAST_ADMIN_SECRET has
-// a control character.
+// ErrNoAdmin is the error for a missing admin secret, or for a control character in SIGNALCAST_ADMIN_SECRET.
 var ErrNoAdmin = errors.New("no admin secret; set SIGNALCAST_ADMIN_SECRET to one line without control characters, or name " +
 	"a file with --secret-file")
 

@@ -110,7 +110,7 @@ func IsKey(text string) bool {
 	return strings.HasPrefix(text, "dk_") || strings.HasPrefix(text, "db_live_")
 }
 
-// oneKey reads an operator key from a source that must contain nothing else. name is the name of the source in errors.
+// oneKey reads an operator key from a source that must contain nothing else. Errors refer to the source by the given name.
 func oneKey(from io.Reader, name string) (string, error) {
 	key, err := OneSecret(from, name, "an operator key")
 	if err == nil && !keyForm.MatchString(key) {
@@ -124,8 +124,9 @@ func oneKey(from io.Reader, name string) (string, error) {
 
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
 
-// OneSecret reads an operator key or an identity token from a source that must contain nothing else. In errors, name is the name
-// of the source, and required describes its content. The caller checks which of the two it is.
+// OneSecret reads an operator key or an identity token from a source that must contain nothing else. Errors contain the given
+// name of the source, and the parameter required, which describes the expected content. The caller must check whether the
+// result is a key or a token.
 func OneSecret(from io.Reader, name, required string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxSecret))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Home contains the flag with the address of the hub, for commands that need no other setting.
+// Home contains the flag with the address of the hub.
 type Home struct {
 	Hub string `help:"Address of the hub. Default: hub of the last login, or http://localhost:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
 }
@@ -64,8 +64,9 @@ func (f *Flags) APIAddress() (string, error) {
 	return Service("--api", stored.API, defaultAPI)
 }
 
-// Service returns the first non-empty address of given, without a slash at the end. It returns an error if the address is not
-// an http or https URL, or if it has a user, a query or a fragment. flag is the name of the setting in errors.
+// Service returns the first non-empty address of the parameter given, without a slash at the end. It returns an error if
+// there is none, if the address is not an http or https URL, or if it has a user, a query or a fragment. Errors refer to the
+// setting by the name in flag.
 func Service(flag string, given ...string) (string, error) {
 	for _, text := range given {
 		if text == "" {
@@ -83,12 +84,13 @@ func Service(flag string, given ...string) (string, error) {
 	return "", errors.New(flag + " is missing; it must be a URL such as https://hub.example")
 }
 
-// ErrNoKey is the error of a command that requires a key when no key is set or stored.
+// ErrNoKey is the error for a missing key: a command requires a key, but none is set or stored.
 var ErrNoKey = errors.New("a key is required: run `signalcast login < FILE` with a key or an identity token in the file, " +
 	"or set SIGNALCAST_KEY or --key FILE")
 
 // Secret returns the key for a hub from --key, SIGNALCAST_KEY or config.json. It returns ErrNoKey if there is none, and the
-// error of MaySend if the key must not be sent to hub. in is the standard input, which --key - reads.
+// error of MaySend if the key must not be sent to hub. The parameter in is the standard input, from which it reads the key
+// for --key -.
 func (f *Flags) Secret(hub string, in io.Reader) (string, error) {
 	key, err := f.find(hub, in)
 	if err != nil {

@@ -72,8 +72,9 @@ func Short(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// Table writes a table with one line for each item. head contains the column titles, separated by commas. If there are no
-// items, Table writes only the sentence in none. An empty cell is written as "-".
+// Table writes a table with one line for each item. The function cells returns the cells of an item. The parameter head
+// contains the column titles, separated by commas. If there are no items, Table writes only the sentence in the parameter
+// none. An empty cell is written as "-".
 func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []string) error {
 	if len(items) == 0 {
 		_, err := fmt.Fprintln(to, none)

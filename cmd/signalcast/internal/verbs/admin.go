@@ -31,7 +31,7 @@ type adminFlags struct {
 	settings.Admin
 }
 
-// Provide returns a session at the hub that sends the admin secret. kong passes it to Run.
+// Provide returns a session that sends the admin secret to the hub. kong passes it to Run.
 func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	secret := ""
 	c, err := connect(&f.Flags, s, func(hub string) (_ string, err error) {

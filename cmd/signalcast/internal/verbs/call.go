@@ -229,8 +229,8 @@ func (c *Call) show(at *session, word string, f *filed) error {
 	return show.Pairs(at.out, pairs...)
 }
 
-// points returns the lines "If right" and "If wrong" with the points of a call. basis is its scoring price in bps. If final is
-// false, a second quote can still raise the scoring price, so both lines state upper bounds.
+// points returns the lines "If right" and "If wrong" with the points of a call. The parameter basis is its scoring price in
+// bps. If final is false, a second quote can still raise the scoring price, so the two lines state upper bounds.
 func points(basis int, final bool) []string {
 	most := "at most "
 	if final {

@@ -25,7 +25,7 @@ type Keys struct {
 // signedIn contains the flags of a command that reads an identity token from the standard input and sends it to the hub.
 type signedIn struct{ settings.Flags }
 
-// Provide returns a session at the hub that sends the identity token. kong passes it to Run.
+// Provide returns a session that sends the identity token to the hub. kong passes it to Run.
 func (f *signedIn) Provide(s *Streams) (*session, error) {
 	if f.Key != "" {
 		return nil, errors.New("this command does not accept --key; it reads an identity token from the standard input")

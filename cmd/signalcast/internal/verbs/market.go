@@ -103,8 +103,8 @@ func share(n int, percent *int) string {
 	return strconv.Itoa(n) + " (" + strconv.Itoa(*percent) + "%)"
 }
 
-// adviseNotFound adds do, a sentence for people, as the advice to a refusal with status 404. It returns err, and does not change
-// other errors.
+// adviseNotFound returns err. If err is a refusal with status 404, it first sets the sentence in the parameter do as the
+// advice.
 func adviseNotFound(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }
 
 // findMarketID is the advice for a market id that does not exist.

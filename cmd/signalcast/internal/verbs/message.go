@@ -79,7 +79,7 @@ type messageVerify struct {
 	File string `arg:"" optional:"" help:"File with the message. Default: the standard input." default:"-"`
 }
 
-// Run sends the message to the route of the hub that verifies it without storing it. It returns a Refused for an invalid
+// Run sends the message to the hub, which verifies the message and stores nothing. It returns a Refused for an invalid
 // message.
 func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 	raw, err := readFile(m.File, s)

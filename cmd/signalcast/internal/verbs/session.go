@@ -81,7 +81,7 @@ func openWithKey(f *settings.Flags, s *Streams) (*session, error) {
 	return connect(f, s, func(hub string) (string, error) { return f.Secret(hub, s.In) })
 }
 
-// connect returns a session at the hub with the credential that secret returns for the address of the hub.
+// connect returns a session at the hub with the credential that the function secret returns for the address of the hub.
 func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, error)) (*session, error) {
 	at, err := f.Address()
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *public) Provide(s *Streams) (*session, error) { return openPublic(&f.Fl
 // keyed contains the flags of a command that sends the operator key to the hub.
 type keyed struct{ settings.Flags }
 
-// Provide returns a session at the hub that sends the operator key. kong passes it to Run.
+// Provide returns a session that sends the operator key to the hub. kong passes it to Run.
 func (f *keyed) Provide(s *Streams) (*session, error) { return openWithKey(&f.Flags, s) }
 
 // open returns a session for the service with the given address. The session sends secret as a bearer token. An empty secret
@@ -121,8 +121,9 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
 }
 
-// showResponse reads a response and shows it: as JSON if s.json is set, otherwise with table. It also decodes the response into
-// each value of also. It returns the errors of ask.Read; if s.json is set, it prints the body of a refusal first.
+// showResponse reads a response and shows it: as JSON if s.json is set, otherwise with the function table. It also decodes
+// the response into each value of the parameter also. It returns the errors of ask.Read; if s.json is set, it prints the body
+// of a refusal first.
 func showResponse[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
 	return showBody(s, raw, err, table, also...)

@@ -28,7 +28,7 @@ type byApp struct {
 	AppToken string `name:"app-token" help:"File with an access token of an app (dat_…), mode 0600. The key belongs to the grant and can have its scopes. Set the flag for new, register and revoke." placeholder:"FILE"`
 }
 
-// Provide returns a session at the hub that sends the access token or the operator key. kong passes it to Run.
+// Provide returns a session that sends the access token or the operator key to the hub. kong passes it to Run.
 func (b *byApp) Provide(s *Streams) (*session, error) {
 	if b.AppToken == "" {
 		return openWithKey(&b.Flags, s)
