@@ -18,8 +18,9 @@ var secret = regexp.MustCompile(`(SECRET|PASSWORD|TOKEN|PRIVATE|IDP_PROVIDERS)`)
 // needed lists the services that compose.yaml must define.
 var needed = []string{"postgres", "redis", "migrate-api", "migrate-hub", "migrate-clock", "api", "hub", "clock"}
 
-// check returns the violations of a compose file, in this order: of the text, of variables, missing services, of each service in
-// the order of the service names, and of the network data.
+// check returns the violations of a compose file. They concern, in this order: the text, the variables, missing services,
+// each service in the order of the names, and the network named data. If the file cannot be loaded, check returns only the
+// violations of the text and the error of loading.
 func check(ctx context.Context, text []byte) []string {
 	found := checkText(text)
 	project, err := load(ctx, text, "")

@@ -38,8 +38,8 @@ func variables(text []byte) []interpolation {
 	return all
 }
 
-// load parses the compose file. It sets every required variable to filler, except the variable that the parameter without
-// names.
+// load parses the compose file. It sets every required variable to filler, except the variable with the name in the parameter
+// without.
 func load(ctx context.Context, text []byte, without string) (*types.Project, error) {
 	env := types.Mapping{}
 	for _, d := range variables(text) {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// packages lists the programs of a stack. One go build compiles all programs, so that it compiles shared packages only once.
+// packages lists the programs of a stack. A single `go build` compiles all programs, so that it compiles shared packages only
+// once.
 var packages = []string{"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp"}
 
 // build compiles all programs of a stack and writes them to dir.
@@ -28,8 +29,8 @@ func build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// commitOf returns the git commit of the source tree root, with the suffix -dirty if tracked files have changes. It returns "" if
-// root is not the root of a git tree.
+// commitOf returns the git commit of the source tree at root, with the suffix -dirty if tracked files have changes. It
+// returns "" if root is not the root of a git tree, or if git fails.
 func commitOf(ctx context.Context, root string) string {
 	if !fileExists(filepath.Join(root, ".git")) {
 		return ""

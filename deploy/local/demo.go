@@ -123,7 +123,7 @@ func (c *demoCmd) waitForStack(ctx context.Context) (stack, error) {
 	}
 }
 
-// afterReady is a delay that lets up print "ready" before the bots print anything.
+// afterReady is a delay of the bots, so that the command up prints "ready" before the bots print anything.
 const afterReady = 300 * time.Millisecond
 
 // bestDecided returns the id of the call with the highest score among the newest 200 results in the feed, or "" if there is
@@ -149,8 +149,8 @@ func bestDecided(ctx context.Context, b *bot) (string, error) {
 	return id, nil
 }
 
-// printAddresses prints the URLs of pages and API routes that show the demo. decided is the id of a scored call, and open is a
-// pending call; both may be empty.
+// printAddresses prints the URLs of pages and API routes that show the demo. The parameter decided is the id of a scored
+// call. The parameter open describes a pending call. Both may be empty.
 func printAddresses(out io.Writer, s stack, decided string, open opened) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintf(w, "\npages and API routes to open:\n\n")

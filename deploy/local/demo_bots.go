@@ -86,7 +86,7 @@ func (s *crew) close() {
 	}
 }
 
-// open returns a client of the hub that sends the token. The client waits for rate limits and retries up to ten times.
+// open returns a client that sends the token to the hub. The client waits for rate limits and retries up to ten times.
 func (b *bot) open(token string) (*signalcast.Client, error) {
 	return signalcast.New(signalcast.Options{
 		Hub: b.stack.Hub, Token: signalcast.Key(token), HTTPClient: b.http, Retry: signalcast.Retry{Tries: 10, Longest: time.Minute},
@@ -173,7 +173,7 @@ func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	return err
 }
 
-// begin makes every bot file firstCalls calls and returns the last call.
+// begin lets every bot file several calls (firstCalls) and returns the last call that was filed.
 func (s *crew) begin(ctx context.Context) (opened, error) {
 	var last opened
 	for range firstCalls {
@@ -215,7 +215,8 @@ func (s *crew) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// act files a call, or adds an event to an earlier call of the bot. The choice is random.
+// act files a call, or adds an event to an earlier call of the bot. The choice is random. If the first choice is a call but
+// no call can be filed on any market, act adds an event if the bot has an earlier call.
 func (b *bot) act(ctx context.Context) error {
 	if len(b.own) > 0 && b.rand.IntN(3) == 0 {
 		return b.remark(ctx)
@@ -281,8 +282,8 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// call files a call on a random offer whose market the bot has not tried before. If there is no such offer, the result is
-// empty.
+// call files a call on the market of a random offer. It skips markets that the bot has tried before. If the hub refuses the
+// call with status 404 or 409, it tries another offer. If it files no call, the result is empty.
 func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 	b.rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
 	for _, o := range offers {

@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// orphaned returns a context that ends when the parent process `go run` ends. `go run` does not forward signals to the program,
-// so without this the stack would continue to run.
+// orphaned returns a context derived from ctx. If the parent process is `go run`, the context ends when that process ends.
+// `go run` does not forward signals to the program, so without this the stack would continue to run.
 func orphaned(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

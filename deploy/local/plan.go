@@ -85,8 +85,8 @@ func makePlan(in inputs) ([]program, error) {
 	return programs, nil
 }
 
-// service returns the program of a service with the settings that all three services share. name is the name of the process, and
-// schema is the name of the database schema and of the binary.
+// service returns the program of a service with the settings that all three services share. The parameter name is the name of
+// the process. The parameter schema is the name of the database schema and of the binary.
 func (in inputs) service(name, schema string) (program, error) {
 	database, err := in.database(schema + "_rw")
 	if err != nil {

@@ -177,7 +177,8 @@ func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	return l.info.write()
 }
 
-// watch starts a supervisor for each database and program. After each restart, the supervisor replaces stack.json.
+// watch lets the supervisor restart each database and program that ends. After each restart, the supervisor replaces
+// stack.json.
 func (l *launch) watch(ctx context.Context) {
 	l.watcher.changed = func() {
 		if err := l.info.write(); err != nil {

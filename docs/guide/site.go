@@ -101,7 +101,7 @@ type part struct {
 	Pages         []*page
 }
 
-// renderPages renders the documents of order, which contains one list for each group. Its error lists the errors of all
+// renderPages renders the documents in the lists of order, one list for each group. Its error lists the errors of all
 // documents.
 func (b *build) renderPages(files fs.FS, order [][]string) error {
 	var errs []error
@@ -144,8 +144,8 @@ func (b *build) copyFiles(from fs.FS, pattern string) error {
 	return nil
 }
 
-// add adds a file to the site. It returns an error if types does not contain the extension, or if another file has this name,
-// because the site has no folders.
+// add adds a file to the site. It returns an error if the map types does not contain the extension, or if another file has
+// this name, because the site has no folders.
 func (b *build) add(name string, body []byte, script bool) error {
 	if _, exists := b.site.files[name]; exists {
 		return fmt.Errorf("%s: two files have this name; rename one", name)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// withToken calls do with an access token of the session. If the hub rejects the token, withToken renews it once and calls do
-// again, because the clocks of the app and the hub can differ.
+// withToken calls the function do with an access token of the session. If the hub rejects the token, withToken renews it once
+// and calls do again, because the clocks of the app and the hub can differ.
 func (a *app) withToken(ctx context.Context, s *session, do func(bearer string) error) error {
 	bearer, err := a.accessToken(ctx, s, "")
 	if err != nil {
@@ -52,9 +52,10 @@ func (a *app) accessToken(ctx context.Context, s *session, rejected string) (str
 	return renewed.AccessToken, nil
 }
 
-// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new tokens would otherwise
-// be lost. If a request gets no response, renew repeats it once without delay: for ten seconds, the hub returns the same new
-// tokens. After that, the hub treats the old refresh token as stolen and revokes the grant.
+// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new tokens would
+// otherwise be lost. If a request gets no response, renew repeats it once without delay: for ten seconds, the hub answers a
+// repeated request with the same new tokens. If the old token is used later, the hub treats it as stolen and revokes the
+// grant.
 func (a *app) renew(ctx context.Context, refresh string) (*oauth2.Token, error) {
 	source := a.oauth.TokenSource(withClient(context.WithoutCancel(ctx)), &oauth2.Token{RefreshToken: refresh})
 	renewed, err := source.Token()

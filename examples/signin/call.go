@@ -55,8 +55,8 @@ func (a *app) submitCall(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/receipt/"+url.PathEscape(id), http.StatusSeeOther) // reloading the receipt files no call
 }
 
-// file files a call and returns its id. It repeats a request without a response once. The repetition files no second call,
-// because it has the same idempotency key.
+// file files a call and returns its id. If a request gets no response, it repeats the request once. The repetition files no
+// second call, because it has the same idempotency key.
 func (a *app) file(ctx context.Context, bearer, key string, d draft) (string, error) {
 	var filed struct {
 		ID string `json:"id"`

@@ -7,7 +7,7 @@ import _ "embed"
 //go:embed openapi.json
 var JSON []byte
 
-// Int converts a pointer to an integer to *int64, the type in the generated models. It returns nil for nil.
+// Int returns a pointer to the value of *n as an int64, as the generated models require. It returns nil if n is nil.
 func Int[T ~int | ~int32 | ~int64](n *T) *int64 {
 	if n == nil {
 		return nil

@@ -51,8 +51,9 @@ var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 // measured is the path of a route that is open to other origins although it has no prefix of corsOpen.
 const measured = "/api/operator/{handle}/skill"
 
-// checkOperations requires that each operation has one tag, a server, its credentials, a success status and the statuses of
-// wantedStatuses. It also requires that x-signalcast-cors-open of each operation equals the result of isOpen.
+// checkOperations requires that each operation has one tag, a server and its credentials. It also requires that
+// x-signalcast-cors-open of each operation equals the result of isOpen. Operations that are not retired must document a
+// success status and the statuses of wantedStatuses.
 func checkOperations(root map[string]any) []error {
 	var found []error
 	for _, op := range operations(root) {
@@ -118,8 +119,9 @@ func takesJSON(op operation) bool {
 	return content["application/json"] != nil
 }
 
-// isOpen reports whether pages of any origin may call an operation. These are the routes for applications, reads of the hub with
-// a prefix of corsOpen, the route measured, and all reads of the api and the clock without a credential.
+// isOpen reports whether pages of any origin may call an operation. These are the routes for applications, reads of the hub
+// with a prefix of corsOpen, the route measured, and reads of the api and the clock without a credential. The websocket, the
+// health checks and the routes in keyed are not open.
 func isOpen(op operation) bool {
 	if strings.HasPrefix(op.path, protocol) {
 		return true
@@ -208,7 +210,7 @@ func checkCodes(root map[string]any, codes map[string]bool) []error {
 	return found
 }
 
-// walk calls visit for each JSON object in v, at any depth.
+// walk calls the function visit for each JSON object in v, at any depth.
 func walk(v any, visit func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -234,8 +236,8 @@ func checkOpenness(root map[string]any) []error {
 	return found
 }
 
-// visitSchemas calls visit with the JSON pointer and the value of each JSON object in v that may be a schema. It skips
-// examples, defaults and constants, which are data.
+// visitSchemas calls the function visit for each JSON object in v that may be a schema, with its JSON pointer and its value.
+// It skips examples, defaults and constants, which are data.
 func visitSchemas(v any, at string, visit func(string, map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:

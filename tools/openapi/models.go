@@ -37,9 +37,9 @@ func modelsView(doc, client []byte) ([]byte, error) {
 	return json.MarshalIndent(root, "", "  ")
 }
 
-// setOrder sets x-order of each property of the schema v to start plus its position in the same schema of the source. For
-// each further schema in a list, for example an allOf, start is 100 higher, so the properties of the schemas follow each
-// other.
+// setOrder sets x-order of each property of the schema v. The value is start plus the position of the property, from 1, in the
+// same schema of the source. For each further schema in a list, for example an allOf, start is 100 higher. The properties of
+// the schemas therefore follow each other.
 func setOrder(source *yaml.Node, v any, start int) {
 	switch v := v.(type) {
 	case map[string]any:

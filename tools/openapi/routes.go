@@ -50,8 +50,8 @@ type route struct {
 // hidden lists the tags of operations that the client libraries omit. tools/oapi-client.yaml excludes the same tags.
 var hidden = []any{"retired", "pages"}
 
-// routesOf returns the routes for the client libraries, ordered by path and method. It returns an error if an operation has no
-// server, or if again contains an unknown operation.
+// routesOf returns the routes for the client libraries, ordered by path and method. It returns an error if there is no route,
+// if an operation has no server, or if the variable again contains an unknown operation.
 func routesOf(root map[string]any) ([]route, error) {
 	var all []route
 	unknown := maps.Clone(again)

@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// notes contains the patterns that match comments, by file extension or file name. It lists no Go, Markdown and HTML files, which
-// stageFile handles separately.
+// notes contains the patterns that match comments, by file extension or file name. It does not list Go, Markdown and HTML
+// files, because stageFile handles them separately.
 var notes = map[string]*regexp.Regexp{
 	".sql": regexp.MustCompile(`(?m)--.*$|(?s:/\*.*?\*/)`), ".lua": regexp.MustCompile(`(?m)--.*$`),
 	".proto": slashes, ".js": slashes, ".mjs": slashes, ".ts": slashes, ".css": regexp.MustCompile(`(?s:/\*.*?\*/)`),
@@ -28,7 +28,8 @@ var (
 	quoted = regexp.MustCompile("\"[^\"\\n]*\"|'[^'\\n]*'|`[^`]*`")
 )
 
-// stageFile writes the prose of a file to a plain-text file in the stage directory. The prose stays on the same lines.
+// stageFile writes the prose of a file to a plain-text file in the stage directory. The prose stays on the same lines. It
+// ignores generated files and files of other kinds.
 func stageFile(root, stage, name string) error {
 	kind := path.Ext(name)
 	if notes[name] != nil {
@@ -71,8 +72,8 @@ func stageFile(root, stage, name string) error {
 
 var generated = regexp.MustCompile(`(?m)^(//|--) Code generated .* DO NOT EDIT|This file was auto-generated`)
 
-// stageGo writes the comments and the string literals of a Go file to the stage directory, and the words of the names that the
-// file declares. Of the literals of a test, it writes only the messages.
+// stageGo writes the comments and the string literals of a Go file to the stage directory. It also writes the words of the
+// names that the file declares. Of the literals of a test, it writes only the messages.
 func stageGo(stage, name, text string) error {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)

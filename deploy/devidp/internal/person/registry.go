@@ -39,8 +39,8 @@ type Registry struct {
 	journal *os.File
 }
 
-// Open returns a registry with the users of seed.json and of the journal at path. It creates the journal if it does not exist.
-// now is the clock.
+// Open returns a registry with the users of seed.json and of the journal at path. It creates the journal if it does not
+// exist. The function now returns the current time.
 func Open(path string, now func() time.Time) (*Registry, error) {
 	r := &Registry{now: now, people: map[string]*Person{}, wallets: map[string]string{}}
 	if err := r.addSeed(); err != nil {
@@ -167,7 +167,7 @@ func (r *Registry) Ensure(name string) (Person, error) {
 	return *r.people[name], nil
 }
 
-// ByDID returns the person whose tokens have the subject did. Error: ErrUnknown.
+// ByDID returns the person whose tokens have the given subject. Error: ErrUnknown.
 func (r *Registry) ByDID(did string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,7 +191,7 @@ func (r *Registry) ByWallet(address string) (Person, error) {
 	return Person{}, ErrUnknown
 }
 
-// Link links a wallet to the person whose tokens have the subject did. A repeated Link does not change the person. Errors:
+// Link links a wallet to the person whose tokens have the given subject. A repeated Link does not change the person. Errors:
 // ErrUnknown, ErrWallet, ErrTaken, or an error of the journal.
 func (r *Registry) Link(did, address string, chain Chain) error {
 	p, err := r.ByDID(did)

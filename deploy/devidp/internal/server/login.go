@@ -38,8 +38,9 @@ type view struct {
 	Fault  string // error message
 }
 
-// destination converts the URL in text to the path to which the sign-in returns. The path is "/" if the URL has none. ok is false
-// if the URL is neither relative nor a URL of the origin ReturnTo.
+// destination converts the URL in text to the path to which the sign-in returns. The path is "/" if the URL has none. ok is
+// false if the URL is invalid, has a user or another origin than ReturnTo, or has a path that does not begin with exactly one
+// slash.
 func (e *issuer) destination(text string) (path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, "\\\r\n\t") {
@@ -85,8 +86,8 @@ func (e *issuer) loginPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// login issues a token for the chosen person. The response is a form that posts the token to the hub, so that no URL contains the
-// token. If the user name is invalid, the response is the login page with an error message.
+// login issues a token for the chosen person. The response is a form that posts the token to the hub, so that no URL contains
+// the token. If there is no such person and none can be created, the response is the login page with an error message.
 func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	v, ok := e.begin(w, r)

@@ -70,8 +70,8 @@ func (e *issuer) rotate(_ *http.Request, in struct{ Drop bool }) (any, error) {
 	return map[string]any{"kid": kid, "keys": len(e.keys.published().Keys)}, err
 }
 
-// handle returns a handler that decodes the JSON body, calls do and writes its result, or an error response. It refuses unknown
-// members. For an empty body, do receives the zero value of T.
+// handle returns a handler that decodes the JSON body, calls the function do, and writes the result of do or an error
+// response. The handler refuses unknown members. For an empty body, it passes the zero value of T to do.
 func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T
@@ -122,7 +122,8 @@ var problems = map[error]problem{
 	person.ErrUnknown: {http.StatusNotFound, "user_not_found"}, person.ErrFull: {http.StatusInsufficientStorage, "full"},
 }
 
-// refuse writes an error response for err. An error that problems does not contain becomes 500 internal_error.
+// refuse writes an error response for err. If the map problems does not contain the error, the response is 500
+// internal_error.
 func refuse(w http.ResponseWriter, err error) {
 	p := problem{http.StatusInternalServerError, "internal_error"}
 	for known, of := range problems {

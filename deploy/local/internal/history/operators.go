@@ -60,8 +60,8 @@ func newCast(seed uint64, n int) []member {
 	return out
 }
 
-// side returns the side that the operator calls. p is the YES price from 0 to 1, and verdict is the outcome, which a skilled
-// operator sometimes knows.
+// side returns the side that the operator calls. The parameter p is the YES price from 0 to 1. The parameter verdict is the
+// outcome of the market, which a skilled operator sometimes knows.
 func (m member) side(r *rand.Rand, p float64, verdict string) string {
 	if r.Float64() < m.skill {
 		return verdict

@@ -120,7 +120,8 @@ func (in *change) check(now time.Time, rules venue.Rules) error {
 	return nil
 }
 
-// words returns the sorted keys of m, separated by commas, for an error message.
+// words returns the sorted keys of m, separated by commas, for an error message. If m is empty, it returns a text that says
+// so.
 func words[T any](m map[string]T) string {
 	if len(m) == 0 {
 		return "(none at this venue)"

@@ -39,7 +39,7 @@ func (v *Venue) id(number int64) string {
 	return v.Rules.Prefix + v.Venue.Key(&m)
 }
 
-// Handler returns the handler of the control routes /sim/{venue}/…. venues contains the venues by name.
+// Handler returns the handler of the control routes /sim/{venue}/…. The map venues contains the venues by name.
 func Handler(venues map[string]*Venue) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, route func(*Venue, http.ResponseWriter, *http.Request) error) {

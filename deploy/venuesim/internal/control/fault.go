@@ -41,14 +41,14 @@ type Switch struct {
 	changed chan struct{} // closed when the mode changes
 }
 
-// NewSwitch returns a switch in mode none. rateLimited is the JSON body of responses with status 429. If it is empty, these
-// responses contain the plain text of a proxy in front of the venue.
+// NewSwitch returns a switch in mode none. The parameter rateLimited is the JSON body of responses with status 429. If it is
+// empty, these responses contain the plain text of a proxy in front of the venue.
 func NewSwitch(now func() time.Time, rateLimited string) *Switch {
 	return &Switch{now: now, rateLimited: rateLimited, mode: None, changed: make(chan struct{})}
 }
 
-// Set starts the mode m for the duration d. It ends the previous mode, also for requests that hang. delay is the delay of a
-// response in mode slow; 0 means defaultDelay.
+// Set starts the mode m for the duration d. It ends the previous mode, also for requests that hang. The parameter delay is
+// the delay of a response in mode slow; 0 means defaultDelay.
 func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Switch) WrapUpgrade(next http.Handler) http.Handler {
 }
 
 // pass applies the modes refuse, 429 and slow, which have the same effect on reads and on websockets. In other modes it calls
-// next.
+// the handler next.
 func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler, mode Mode) {
 	switch mode {
 	case Refuse:
@@ -155,7 +155,7 @@ func (s *Switch) nextTurn() int {
 	return s.turn % 3
 }
 
-// GarbageMessage returns an invalid websocket message. Consecutive messages have different forms.
+// GarbageMessage returns an invalid websocket message. The form of the message changes with each call of nextTurn.
 func (s *Switch) GarbageMessage() string {
 	switch s.nextTurn() {
 	case 1:

@@ -84,8 +84,8 @@ func refuseUnknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	return false
 }
 
-// readNumber returns the value of the parameter name, from 0 to most. If the parameter is missing, it returns usual. If the value
-// is invalid, it responds with an error and returns false.
+// readNumber returns the value of the query parameter with the given name, which must be from 0 to most. If the parameter is
+// missing, it returns the default value usual. If the value is invalid, it responds with an error and returns false.
 func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most int64) (n int64, ok bool) {
 	if !v.Has(name) {
 		return usual, true

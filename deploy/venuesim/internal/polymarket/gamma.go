@@ -104,7 +104,7 @@ func (s *Service) keyset(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, out)
 }
 
-// legacy responds with the list in its old format, which has no cursors.
+// legacy responds with the list of markets in its old format, which has no cursors.
 func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	objects, _, fault := s.list(r.URL.Query(), legacyLimit)
 	if fault != "" {
@@ -116,9 +116,10 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, objects)
 }
 
-// list returns the markets that the parameters v select, in descending order of their sort key, and the cursor of the next
-// page. most is the largest limit that a request can set. It includes finished markets only with closed=true. fault is the
-// reason for a refusal, or empty.
+// list returns the markets that the parameters in v select, and the cursor of the next page. With closed=true it returns only
+// finished markets, otherwise only markets that are not finished. The order is that of the ids in the parameter id or,
+// without this parameter, descending by the sort key. The parameter most is the largest limit that a request can set. fault
+// is the reason for a refusal, or empty.
 func (s *Service) list(v url.Values, most int) (objects []venue.Object, next, fault string) {
 	key, known := sortKeys[v.Get("order")]
 	if !known {

@@ -69,7 +69,7 @@ func (s *Service) market(m *world.Market, withTags bool) venue.Object {
 	return o
 }
 
-// addOracle adds the members that describe the state of the outcome oracle to o.
+// addOracle adds to o the members that describe the state of the outcome oracle.
 func addOracle(o venue.Object, m *world.Market) {
 	statuses := map[world.State]string{
 		world.Proposed: `["proposed"]`, world.Disputed: `["proposed", "disputed"]`, world.Resolved: `["proposed", "resolved"]`,

@@ -31,7 +31,7 @@ type sockets struct {
 	ever        int
 }
 
-// connection is the websocket connection of one client. The mutex of sockets guards follows.
+// connection is the websocket connection of one client. The mutex of sockets guards the field follows.
 type connection struct {
 	conn    *websocket.Conn
 	session venue.Session

@@ -31,8 +31,8 @@ type Lists struct {
 	lists map[string][]Entry
 }
 
-// Get returns the sorted list with this name, from the cache if possible. entry returns the entry of a market, and false for a
-// market that the list does not contain.
+// Get returns the sorted list with this name, from the cache if possible. The function entry returns the entry of a market,
+// or false if the list does not contain the market.
 func (l *Lists) Get(w *world.World, name string, entry func(*world.Market) (Entry, bool)) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

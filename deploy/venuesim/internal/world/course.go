@@ -5,7 +5,8 @@ import "math"
 // priceStep is the number of seconds between two changes of a price.
 const priceStep = 10
 
-// wave is a sine wave in the log odds of a price. height is in log odds, period in seconds, and phase in periods.
+// wave is a sine wave in the log odds of a price. The field height is in log odds, period is in seconds, and phase is in
+// periods.
 type wave struct{ height, period, phase float64 }
 
 // course is the price path of one invented market. The log odds are the sum of a base, waves of several periods, noise, and a

@@ -67,7 +67,8 @@ var yesNo = []string{"Yes", "No"}
 const rules = "This market resolves to Yes if the event named in the question takes place before the end date, otherwise to " +
 	"No.\n\nThe resolution source is the public record of the body concerned; a consensus of credible reporting may be used as well."
 
-// write returns a new story of the kind. It has size markets, which end at the time end.
+// write returns a new story of the kind. The parameter size is the number of its markets, and end is the time at which they
+// end.
 func (k *kind) write(d *dice, size int, end time.Time) *story {
 	drawn := map[string]string{
 		"year": end.Format("2006"), "month": end.Format("January 2006"), "day": end.Format("January 2, 2006"),

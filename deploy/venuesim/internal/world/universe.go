@@ -14,8 +14,8 @@ const firstInvented = 2_000_000
 // firstCreated until after 2050.
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
-// Times of an invented market, in seconds after its end. Trading ends and an outcome is proposed after overtime. The outcome is
-// final after finalAfter, or after finalAfterDispute if it is disputed.
+// Times of an invented market, in seconds after its end. At the time overtime, trading ends and an outcome is proposed. The
+// outcome is final at the time finalAfter, or at the time finalAfterDispute if it is disputed.
 const (
 	overtime          = 60
 	finalAfter        = 180
@@ -93,7 +93,8 @@ func (u *universe) get(id int64, now time.Time) (Market, bool) {
 	return u.market(key, int(n%total)-p.first, now), true
 }
 
-// each calls yield for each market of the current and the previous event of each series, until yield returns false.
+// each calls the function yield for each market of the current and the previous event of each series. It stops when yield
+// returns false.
 func (u *universe) each(now time.Time, yield func(Market) bool) {
 	for i := range u.series {
 		generation := u.series[i].generation(now.Unix())
@@ -128,7 +129,7 @@ func (u *universe) market(key storyKey, index int, now time.Time) Market {
 	return m
 }
 
-// status returns the status of a market. past is the number of seconds since its end.
+// status returns the status of a market. The parameter past is the number of seconds since the end of the market.
 func (c *storyMarket) status(end time.Time, past int64) Status {
 	final := int64(finalAfter)
 	if c.disputed {

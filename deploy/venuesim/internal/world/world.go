@@ -14,7 +14,7 @@ import (
 // firstCreated is the lowest number of markets that tests create.
 const firstCreated int64 = 1_000_000_000
 
-// maxMoves is the number of price changes by tests that are stored for each market.
+// maxMoves is the maximum number of price changes that are stored for each market. Only tests make these changes.
 const maxMoves = 64
 
 // Errors of World.Change.
@@ -23,7 +23,7 @@ var (
 	ErrNoOutcome = errors.New("state resolved requires an outcome")
 )
 
-// Change describes a change of a market by a test. Nil and empty members change nothing.
+// Change describes a change that a test makes to a market. Nil and empty members change nothing.
 type Change struct {
 	Price  *Price // removes Book
 	Spread *Price // removes Book
@@ -47,8 +47,8 @@ type move struct {
 	price Price
 }
 
-// World contains the markets of one venue: invented or recorded markets, and markets that tests created. It applies the changes
-// by tests to its markets. It is safe for concurrent use.
+// World contains the markets of one venue: invented or recorded markets, and markets that tests created. It applies to them
+// the changes that tests make. It is safe for concurrent use.
 type World struct {
 	seed     uint64
 	universe *universe // nil with recorded markets
@@ -63,8 +63,8 @@ type World struct {
 	version uint64
 }
 
-// New returns a world. It contains the recorded markets or, if recorded is nil, at least size open invented markets. seed
-// determines all invented data. now is the clock of the world.
+// New returns a world. It contains the recorded markets or, if recorded is nil, at least size open invented markets. The
+// parameter seed determines all invented data. The function now is the clock of the world.
 func New(seed uint64, size int, recorded []Market, now func() time.Time) *World {
 	w := &World{
 		seed: seed, now: now,
@@ -99,8 +99,8 @@ func (w *World) addRecorded(m Market) {
 	}
 }
 
-// addToGroup adds a market to the event that its event slug names. If the event exists, the market takes the event's data from
-// the first market.
+// addToGroup adds a market to the event with the slug m.Event.Slug. If this event already has markets, m gets the data of the
+// event from the first of them.
 func (w *World) addToGroup(m *Market) {
 	members := w.groups[m.Event.Slug]
 	if len(members) > 0 {
@@ -181,7 +181,7 @@ func (w *World) Change(id int64, c Change) error {
 	return nil
 }
 
-// following returns the status of a market after the change. before is its status until now.
+// following returns the status of a market after the change. The parameter before is its status until now.
 func (c *Change) following(before Status, now time.Time) Status {
 	if c.State == "" {
 		before.Outcome = c.Outcome
@@ -275,8 +275,8 @@ func (w *World) Members(first int64) (out []Market) {
 	return out
 }
 
-// Each calls yield for each current and recently ended market, until yield returns false. The markets lack the identifiers that
-// Get derives.
+// Each calls the function yield for each current and recently ended market. It stops when yield returns false. The markets
+// lack the identifiers that Get derives.
 func (w *World) Each(yield func(*Market) bool) {
 	now := w.Now()
 	w.mu.RLock()
@@ -298,8 +298,8 @@ func (w *World) Each(yield func(*Market) bool) {
 	}
 }
 
-// apply applies the changes by tests to m, a copy of a market, and updates its price to now. If m has no Path, apply first sets a
-// constant one.
+// apply applies the changes that tests have made to m, a copy of a market, and sets its price at the time now. If m has no
+// Path, apply first sets a constant one. If o is nil, it changes nothing else.
 func (o *changes) apply(m *Market, now time.Time) {
 	if m.Path == nil {
 		fixed := m.Price
@@ -335,7 +335,8 @@ func (o *changes) apply(m *Market, now time.Time) {
 	}
 }
 
-// expected returns the price at which YES trades after the outcome is proposed. p is the price before the proposal.
+// expected returns the price at which YES trades after the outcome is proposed. The parameter p is the price before the
+// proposal.
 func (o Outcome) expected(p Price) Price {
 	switch o {
 	case Yes:
