@@ -12,8 +12,8 @@ import (
 // bufferSize is the maximum number of messages that are buffered for Next.
 const bufferSize = 32
 
-// Client reads channels of the feed until it is closed. Its methods may be called concurrently. Each message is returned by one
-// call of Next.
+// Client reads channels of the feed until it is closed. Its methods may be called concurrently. Concurrent calls of Next return
+// different messages.
 type Client struct {
 	Options
 	cancel context.CancelCauseFunc
@@ -96,9 +96,9 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
-// Last returns, by channel, the number of the last event that Next has returned, or before that the number after which the
-// channel started. Pass the result as Options.Since to resume reading. The channel names are spelled as the server spells them.
-// Last omits channels that do not exist.
+// Last returns, by channel, the number of the last event that Next has returned. Before the first event, it is the number after
+// which the channel started. Pass the result as Options.Since to resume reading. The channel names are spelled as the server
+// spells them. Last omits channels that do not exist.
 func (c *Client) Last() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +118,7 @@ func (c *Client) Close() {
 	<-c.done
 }
 
-// recordDelivery records the number of the event m for Last if m is a numbered event. It returns m.
+// recordDelivery returns m. If m is a numbered event, it first records the number of the event for Last.
 func (c *Client) recordDelivery(m Message) Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,8 +25,8 @@ func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
 	return l.deliver(ctx, &Snapshot{Channel: f.Channel, Seq: seq, At: f.At, Data: f.Data})
 }
 
-// handleEvent delivers an event that has no number or is the next one of its channel. It drops a repeated event. If events
-// before it are missing, it requests them.
+// handleEvent delivers an event that has no number or is the next one of its channel. It drops a repeated event. If earlier
+// events of the channel are missing, it requests them instead of delivering this one.
 func (l *connection) handleEvent(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p == nil {
@@ -102,7 +102,7 @@ func (l *connection) handleGap(ctx context.Context, f frame) error {
 }
 
 // handleError delivers an error of the server. If the server has refused a channel, handleError also removes the channel from the
-// client.
+// client. If the position of a channel belongs to another feed, it resets the position.
 func (l *connection) handleError(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p != nil {

@@ -22,8 +22,8 @@ type Event struct {
 // Numbered reports whether the event has a number. The feed stores only numbered events.
 func (e *Event) Numbered() bool { return e.Seq > 0 }
 
-// Snapshot is the state of a channel, which the server sends first on each connection. It includes all events up to number Seq,
-// and may include later ones.
+// Snapshot is the state of a channel. The server sends it first on each connection. It includes all events up to number Seq, and
+// may include later ones.
 type Snapshot struct {
 	Channel string
 	Seq     int64

@@ -1,6 +1,6 @@
 package feed
 
-// position is the read position of a channel and the state of the repair of missing events.
+// position is the read position of a channel. It also contains the state of the requests for missing events.
 type position struct {
 	at    int64 // all events of the channel up to this number were read
 	known bool  // at is set

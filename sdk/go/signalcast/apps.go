@@ -68,10 +68,10 @@ func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) it
 	}, func(l client.MessageList) ([]client.KeptMessage, *string) { return l.Messages, l.NextCursor })
 }
 
-// RegisterSigner registers the public key of the signer by. If the credential of the client is a token of an app, the signer
-// belongs to the grant of the app; if it is an operator key, the signer belongs to the operator and expires after 89 days.
-// RegisterSigner signs a challenge of the hub to show that the caller has the private key. A token of an app also needs the
-// scope profile:read, and an operator key the permission read.
+// RegisterSigner registers the public key of a signer, which is the parameter by. If the credential of the client is a token of
+// an app, the signer belongs to the grant of the app; if it is an operator key, the signer belongs to the operator and expires
+// after 89 days. RegisterSigner signs a challenge of the hub to show that the caller has the private key. A token of an app also
+// needs the scope profile:read, and an operator key the permission read.
 func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string, label string) (client.Signer, error) {
 	issuer, err := m.c.Apps.Issuer(ctx)
 	if err != nil {

@@ -111,7 +111,7 @@ func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (
 	return read[Numbers](s.c.Hub.CreateSignal(ctx, nil, draft))
 }
 
-// setBound sets the maximum slippage of a draft to DefaultMaxSlippageBps if it has none. If allow is true, it sets
+// setBound sets the maximum slippage to DefaultMaxSlippageBps if the draft has none. If allow is true, it also sets
 // AllowUnverified of the draft.
 func setBound(bound **int, unverified **bool, allow bool) {
 	if *bound == nil {

@@ -144,7 +144,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return io.ReadAll(r.Body)
 }
 
-// peek returns the body of a response, which stays readable. It returns nil if the body cannot be read.
+// peek returns the body of a response. The body can still be read afterwards. If it cannot be read, peek returns nil.
 func peek(a *http.Response) []byte {
 	raw, err := io.ReadAll(a.Body)
 	if err != nil {

@@ -78,8 +78,8 @@ func (s Signer) Sign(issuer string, m Message) (Signed, error) {
 	return Signed{ID: "msg_" + hex.EncodeToString(sum[:]), Body: body}, nil
 }
 
-// Prove returns a signature over the members of a signer registration. It shows to the hub that the caller has the private key.
-// Messages.RegisterSigner calls Prove.
+// Prove returns a signature over the members of a signer registration. The signature shows the hub that the caller has the
+// private key. Messages.RegisterSigner calls Prove.
 func (s Signer) Prove(issuer string, members map[string]any) (string, error) {
 	covered, err := covered(signerPrefix, issuer, members)
 	if err != nil {

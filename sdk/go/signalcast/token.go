@@ -36,8 +36,8 @@ type Token struct {
 	Lasts time.Duration
 }
 
-// Refreshing returns a TokenSource that caches the token that fetch returns, until shortly before its expiry or until a service
-// rejects it. Concurrent requests share one call of fetch.
+// Refreshing returns a TokenSource that caches the token that the function fetch returns. It fetches a new token shortly before
+// the expiry of the cached one, or after a service has rejected it. Concurrent requests share one call of fetch.
 func Refreshing(fetch func(context.Context) (Token, error)) TokenSource {
 	return &refreshing{fetch: fetch, fetching: make(chan struct{}, 1)}
 }
