@@ -66,7 +66,7 @@ type App struct {
 }
 
 // New builds the parts of the service. It opens no listener and waits for no connection, so that the services can start in any
-// order. now returns the current time.
+// order. The parameter now is a function that returns the current time.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),

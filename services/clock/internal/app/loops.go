@@ -70,7 +70,7 @@ func (a *App) loadRundown(ctx context.Context) error {
 }
 
 // fillRundown runs three tasks while this replica holds fillLease. It fills the rundown of the default channel, fills the
-// rundowns of stations, and measures airings. After an error in the default channel, the replica releases the lock, so that
+// rundowns of stations, and measures airings. After an error in the default channel, the replica releases the lease, so that
 // another replica can take it.
 func (a *App) fillRundown(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, "filler", fillLease, func(ctx context.Context) error {
@@ -158,7 +158,7 @@ func (a *App) buildProgrammes(ctx context.Context) error {
 	})
 }
 
-// repeat calls do immediately, and again after each pause that do returns, until ctx ends.
+// repeat calls the function do repeatedly until ctx ends. do returns the pause before its next call.
 func repeat(ctx context.Context, do func() time.Duration) error {
 	for {
 		if err := dbtime.Sleep(ctx, do()); err != nil {

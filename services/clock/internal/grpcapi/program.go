@@ -21,7 +21,7 @@ type Program struct {
 	now      func() time.Time
 }
 
-// NewProgram returns a Program with the given parts. now returns the current time.
+// NewProgram returns a Program with the given parts. The parameter now is a function that returns the current time.
 func NewProgram(
 	programs *program.Service, director *program.Director, surveyor *program.Surveyor, now func() time.Time,
 ) *Program {

@@ -29,7 +29,7 @@ func (h *handlers) channel(c echo.Context) error {
 	return h.serve(c, program.Request{Preset: c.QueryParam("preset"), Spec: c.QueryParam("spec")})
 }
 
-// errEmpty is the error with which build prevents the page cache from storing an empty programme.
+// errEmpty is the error for an empty programme. It prevents the page cache from storing the programme.
 var errEmpty = errors.New("the programme is empty")
 
 // serve writes the programme of a channel. A complete programme comes from the page cache. A degraded programme is never cached.
@@ -64,8 +64,8 @@ func (h *handlers) serve(c echo.Context, r program.Request) error {
 
 func pageKey(channel string, limit int) string { return channel + "|" + strconv.Itoa(limit) }
 
-// build returns a function with which the page cache builds a page. The function reads the programme each time, because the cache
-// also rebuilds pages in the background.
+// build returns the function that builds a page for the page cache. This function reads the programme each time, because the
+// cache also rebuilds pages in the background.
 func (h *handlers) build(r program.Request, limit int) httpcache.Build {
 	return func(context.Context) ([]byte, error) {
 		p, err := h.programs.Program(r)
@@ -82,8 +82,8 @@ func (h *handlers) build(r program.Request, limit int) httpcache.Build {
 	}
 }
 
-// markDegraded marks the response as degraded by the failed source. If the response would be empty, it returns an error instead,
-// and the router writes the empty value of the route.
+// markDegraded marks the response as degraded. source is the source that failed. If nonEmpty is false, markDegraded returns
+// an error instead, and the router writes the empty value of the route.
 func (h *handlers) markDegraded(c echo.Context, source string, nonEmpty bool) error {
 	if !nonEmpty {
 		return program.ErrNoProgram.With("source", source)
@@ -100,7 +100,8 @@ func (h *handlers) nextSegment(c echo.Context) error {
 	return h.onAir(c, h.programs.Next(c.QueryParam("preset"), c.QueryParam("lane")))
 }
 
-// onAir writes one segment. A cache may store the response until the next segment boundary, but for at most five seconds.
+// onAir writes one segment. Unless the response is degraded, a cache may store it until the next segment boundary, but for at
+// most five seconds.
 func (h *handlers) onAir(c echo.Context, on program.OnAir) error {
 	if on.Degraded != "" {
 		if err := h.markDegraded(c, on.Degraded, on.Segment != nil); err != nil {

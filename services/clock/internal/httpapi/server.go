@@ -87,8 +87,9 @@ func (s *Server) Table() []httpx.Route { return s.router.Table() }
 // Close cancels running page builds and waits until they end.
 func (s *Server) Close() { s.pages.Close() }
 
-// hotRoute returns a route whose cached pages are served before the request reaches the router. Requests with a spec go to the
-// router. preset converts the query parameter preset to a Preset.
+// hotRoute returns a route whose cached pages are served before the request reaches the router. Requests with a spec, or with
+// a query of more than maxHotQuery bytes, go to the router. The function preset converts the query parameter preset to a
+// Preset.
 func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
 	header := httpx.Open.Headers()
 	header.Set("Cache-Control", cacheProgram)

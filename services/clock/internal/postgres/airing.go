@@ -60,8 +60,8 @@ func priceColumn(price protocol.Bps) int32 {
 	return int32(price)
 }
 
-// OpenSamples implements program.Store. It returns the samples that are not measured yet, and also the sample of the slot
-// include.
+// OpenSamples implements program.Store. It returns the samples that are not measured yet. It also returns the sample of one
+// slot, include, even if that sample is measured.
 func (s *Store) OpenSamples(ctx context.Context, include program.Slot) ([]program.Sample, error) {
 	rows, err := s.reads.ListUnmeasuredBaselines(ctx, int64(include))
 	return pg.Collect(rows, sample), err
@@ -98,9 +98,9 @@ func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot)
 	return pg.Collect(rows, marketID), err
 }
 
-// DeleteOld implements program.Store. The parameter before is the first slot that is not deleted. Airings and samples are deleted
-// if they are older than the time aired. The SQL statements delete only records that are also old according to the clock of the
-// database.
+// DeleteOld implements program.Store. The parameter before is the first slot that is not deleted. The parameter aired is the
+// time before which airings and samples are deleted. The SQL statements delete only records that are also old according to
+// the clock of the database.
 func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DeleteOldSlots(ctx, int64(before)); err != nil {

@@ -37,8 +37,8 @@ func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.St
 	}), err
 }
 
-// Publish implements program.Store. It writes the current contents of channels (copies) to the outbox before the starts of
-// segments, so that a subscriber receives them in this order.
+// Publish implements program.Store. It stores the airings. It writes the current contents of channels (copies) to the outbox
+// before the starts of segments, so that a subscriber receives them in this order.
 func (s *Store) Publish(ctx context.Context, t program.Publication) (program.Published, error) {
 	var published program.Published
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -112,7 +112,7 @@ func eventColumns(facts []program.Fact, suffix string) (p db.PublishEventsParams
 	return p
 }
 
-// write runs do in a transaction with the timeout writeBudget for the whole transaction.
+// write calls the function do in a transaction. The timeout of the whole transaction is writeBudget.
 func (s *Store) write(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeBudget)
 	defer cancel()

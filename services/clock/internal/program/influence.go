@@ -40,8 +40,8 @@ type Influence struct {
 // week is the name of the longest time window. protocol.ParseWindow defines the shorter windows.
 const week = "7d"
 
-// Influence returns the airings in a time window with the largest price moves. An unknown window means 24 hours. It returns at
-// most limit airings and at most MaxMoves. If limit is 0 or less, it uses DefaultMoves. Error: db_unavailable.
+// Influence returns the airings with the largest price moves in a time window. An unknown window means 24 hours. It returns
+// at most limit airings and at most MaxMoves. If limit is 0 or less, it uses DefaultMoves. Error: db_unavailable.
 func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
 	length := protocol.ParseWindow(window).Duration()
 	if window == week {

@@ -35,8 +35,8 @@ type Change struct {
 	Old protocol.MarketID
 }
 
-// Plan returns the changes that fill the lanes of the query, from the running slot to the slot that is Ahead slots later. present
-// contains the stored entries.
+// Plan returns the changes that fill the lanes of the query, from the running slot to the slot that is Ahead slots later. The
+// parameter present contains the stored entries.
 //
 // Plan does not change a filled slot that has started or starts within lockMargin. It fills the running slot if the slot is
 // empty, so that a new service has a programme immediately. It refills a future slot whose market may no longer air. If no market
@@ -132,8 +132,8 @@ func airableAt(m *Market, k Slot) bool {
 	return m != nil && m.Airable(k.Start())
 }
 
-// choose returns the best market for slot k that the lane does not use in the slots before k and, if possible, after k. It
-// compares at most lookBack slots on each side. It returns nil if there is none.
+// choose returns the best market for slot k, or nil if there is none. The lane must not use the market in the slots before k
+// and, if possible, in the slots after k. choose compares at most lookBack slots on each side.
 func (p *lanePlanner) choose(k Slot) *Market {
 	fit := make([]*Market, 0, len(p.picked))
 	for _, m := range p.picked {

@@ -22,7 +22,7 @@ const (
 	MaxPreempts = 100
 )
 
-// Errors of the methods of Director that the client can correct.
+// Errors of Director that the client can correct.
 var (
 	ErrLane = apperr.New(apperr.Invalid, "invalid_lane", "lane must name one lane of the default channel").
 		With("field", "lane")
@@ -39,8 +39,8 @@ var (
 	ErrNoPreempt = apperr.New(apperr.NotFound, "not_found", "no programme entry has this id")
 )
 
-// Preempt is an entry that a director has added. It replaces the planned markets of consecutive slots of one lane of the default
-// channel with another market.
+// Preempt is an entry that a director has added. It schedules one market in consecutive slots of one lane of the default
+// channel. This market replaces the planned markets of the slots.
 type Preempt struct {
 	ID          string
 	Lane        Lane
@@ -166,8 +166,8 @@ func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	return list[0], nil
 }
 
-// facts returns the feed events of a new entry. For each slot, there is one event on the channel of the default preset and one on
-// the channel of the content lane. before contains the replaced entries.
+// facts returns the feed events of a new entry. For each slot, there is one event on the channel of the default preset and one
+// on the channel of the content lane. The parameter before contains the replaced entries.
 func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) []Fact {
 	var out []Fact
 	for k := p.Slot; k < p.Slot+Slot(p.Slots); k++ {
@@ -195,7 +195,7 @@ func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	return p, err
 }
 
-// List returns the newest entries of directors, at most MaxPreempts. Error: db_unavailable.
+// List returns the entries of directors, the latest slot first, at most MaxPreempts. Error: db_unavailable.
 func (d *Director) List(ctx context.Context) ([]Preempt, error) {
 	return d.Store.ListPreempts(ctx, MaxPreempts)
 }

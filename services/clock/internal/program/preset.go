@@ -229,5 +229,5 @@ func Channels() []Channel {
 // feed returns the name of the feed channel of a preset.
 func (p Preset) feed() string { return "program:" + string(p) }
 
-// feed returns the name of the feed channel of the preset p for the content lane of the lane l.
+// feed returns the name of a channel of the feed. The channel is for the preset p and for the content lane of the lane l.
 func (l Lane) feed(p Preset) string { return p.feed() + ":" + string(laneTable[l.index()].content) }

@@ -111,7 +111,8 @@ func bucketOf(s *Segment, now time.Time) Bucket {
 	return BucketThisWeek
 }
 
-// StoredSegments returns the segments of the stored entries that air at some time between at and at+length.
+// StoredSegments returns the segments of the stored entries that air at some time in a period. The period starts at the time
+// at and has the given length.
 func StoredSegments(channel string, entries []Entry, at time.Time, length time.Duration) []Segment {
 	cells := make([]cell, 0, len(entries))
 	for i := range entries {
@@ -120,14 +121,14 @@ func StoredSegments(channel string, entries []Entry, at time.Time, length time.D
 	return between(assemble(channel, "", cells, at).Segments, at, length)
 }
 
-// ComputedSegments returns the segments of a computed channel that air at some time between at and at+length. The markets come
-// from pool.
+// ComputedSegments returns the segments of a computed channel that air at some time in a period. The period starts at the
+// time at and has the given length. The markets come from pool.
 func ComputedSegments(q *Query, pool *Pool, at time.Time, length time.Duration) []Segment {
 	cells := rotate(q.Pick(pool, at), pool, SlotAt(at), SlotAt(at.Add(length)))
 	return between(assemble(q.Channel(), "", cells, at).Segments, at, length)
 }
 
-// between returns the segments that air at some time between at and at+length.
+// between returns the segments that air at some time in a period. The period starts at the time at and has the given length.
 func between(all []Segment, at time.Time, length time.Duration) []Segment {
 	var out []Segment
 	for _, s := range all {

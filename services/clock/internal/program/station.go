@@ -26,8 +26,8 @@ type Station struct {
 // names cannot collide.
 func StationChannel(id string) string { return "station." + id }
 
-// query returns the query that selects the markets for the rundown of the station. It ignores unknown lanes. Without a known
-// lane, it uses lanes, the lanes of the default channel.
+// query returns the query that selects the markets for the rundown of the station. It ignores unknown lanes. If no lane is
+// known, the query uses the parameter lanes, which contains the lanes of the default channel.
 func (s *Station) query(lanes []Lane) Query {
 	var set laneSet
 	for _, name := range s.Lanes {
@@ -103,8 +103,8 @@ func (d *StationPlanner) planner(s *Station) *Planner {
 	}
 }
 
-// fill fills the rundown of one station with its planner k, stores the airings of the station, and publishes its programme unless
-// the programme is degraded. id is the ID of the station.
+// fill fills the rundown of one station with the planner k, and stores the airings of the station. Unless the programme is
+// degraded, fill also publishes it. id is the ID of the station.
 func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error {
 	done, err := k.Fill(ctx)
 	if err != nil {

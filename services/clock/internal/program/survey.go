@@ -54,7 +54,8 @@ type Sample struct {
 	Measured bool
 }
 
-// CountCalls returns the number of calls on a market that were filed at or after from and before to.
+// CountCalls returns the number of calls on a market that were filed between two times: from, which is included, and to,
+// which is not.
 type CountCalls func(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error)
 
 // Surveyor measures airings: the viewers, the calls filed during the airing, and the price ten minutes after its end. For
@@ -70,7 +71,7 @@ type Surveyor struct {
 	neededMarkets
 }
 
-// NewSurveyor returns a Surveyor that counts calls with count.
+// NewSurveyor returns a Surveyor, which counts calls with the function count.
 func NewSurveyor(store Store, copies *Copies, count CountCalls, now func() time.Time) *Surveyor {
 	return &Surveyor{store: store, markets: &copies.Markets, count: count, now: now}
 }
@@ -264,8 +265,9 @@ func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum 
 	return markets, sum
 }
 
-// sample stores a sample of the running slot, unless samples already contains one for the slot. It does so only within priceFresh
-// after the start of the content. It excludes markets that are scheduled in this slot or in the next one.
+// sample stores a sample of the running slot, unless samples already contains one for the slot. It does so only within
+// priceFresh after the start of the content, and only if the cached markets are fresh. It excludes markets that are scheduled
+// in this slot or in the next one.
 func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) error {
 	k := SlotAt(now)
 	since := now.Sub(k.Content())

@@ -37,8 +37,8 @@ func NewLedger(cc grpc.ClientConnInterface) *Ledger {
 	return &Ledger{signalv1.NewSignalReadServiceClient(cc), stationv1.NewStationReadServiceClient(cc), feedv1.NewFeedServiceClient(cc)}
 }
 
-// CountCalls returns the number of calls on a market that were filed at or after from and before to. It reads at most the newest
-// 20,000 calls of the market. It returns the errors of the api service.
+// CountCalls returns the number of calls on a market that were filed between two times: from, which is included, and to,
+// which is not. It reads at most the newest 20,000 calls of the market. It returns the errors of the api service.
 func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -80,8 +80,8 @@ func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) 
 	return out, nil
 }
 
-// PublishStation publishes data, the programme of the station id, as the current content of the feed channel station:<id>. at is
-// the time of the programme.
+// PublishStation publishes the programme of a station as the current content of the feed channel station:<id>. data is the
+// programme, and at is its time.
 func (l *Ledger) PublishStation(ctx context.Context, id string, at time.Time, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -39,8 +39,8 @@ type Markets struct {
 	flight singleflight.Group
 }
 
-// New returns a Markets that refreshes copies.Markets. The copy contains the airable markets, and the markets that needed returns
-// even if they are no longer airable, such as the markets of stored slots.
+// New returns a Markets that refreshes copies.Markets. The copy contains the airable markets. It also contains the markets
+// that the function needed returns, such as those of stored slots, even if they are no longer airable.
 func New(
 	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []protocol.MarketID, log *slog.Logger,
 	now func() time.Time,
@@ -48,8 +48,8 @@ func New(
 	return &Markets{ledger: ledger, copies: copies, needed: needed, log: log, now: now}
 }
 
-// Run refreshes the copy of the markets until ctx ends, and calls refreshed after each success. The time between refreshes is
-// random, so that replicas do not send their requests at the same time.
+// Run refreshes the copy of the markets until ctx ends, and calls the function refreshed after each success. The time between
+// refreshes is random, so that replicas do not send their requests at the same time.
 func (m *Markets) Run(ctx context.Context, refreshed func()) {
 	failing := false
 	for {
@@ -93,8 +93,8 @@ func (m *Markets) Refresh(ctx context.Context) error {
 	return err
 }
 
-// swap replaces the copy of the markets. If the markets have not changed, it changes only the fetch time of the copy. at is the
-// fetch time.
+// swap replaces the copy of the markets. If the markets have not changed, it changes only the fetch time of the copy. The
+// parameter at is the fetch time.
 func (m *Markets) swap(markets []program.Market, at time.Time) {
 	old := m.copies.Markets.Load()
 	switch {
