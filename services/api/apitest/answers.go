@@ -51,8 +51,9 @@ type Answers struct {
 	Influence *programv1.GetInfluenceResponse
 }
 
-// answer returns the response that the test has set for a request. Otherwise it calls handle, and replaces members of the
-// response with values that the test has set. A GetRelatedRequest before Run gets a response with only the market.
+// answer returns the response that the test has set for a request. Otherwise it calls the function handle, and replaces
+// members of the response with values that the test has set. A GetRelatedRequest before Run gets a response with only the
+// market.
 func (a *API) answer(req any, handle func() (proto.Message, error)) (proto.Message, error) {
 	if r, ok := req.(*cataloguev1.GetRelatedRequest); ok && a.stop == nil { // without Run, the search finds no relations
 		handle = func() (proto.Message, error) {
@@ -209,7 +210,8 @@ func (a *Answers) events(r *feedv1.ListEventsRequest) *feedv1.ListEventsResponse
 // head returns the first limit entries of a list, or all of them if there are fewer.
 func head[T any](list []T, limit int32) []T { return list[:min(len(list), int(limit))] }
 
-// ofLane returns the first limit entries of a list whose lane equals lane. An empty lane selects all entries.
+// ofLane returns the first limit entries of a list that belong to the lane, or all of them if there are fewer. An empty lane
+// selects all entries.
 func ofLane[T interface{ GetLane() string }](list []T, lane string, limit int32) []T {
 	return head(slices.DeleteFunc(slices.Clone(list), func(e T) bool { return lane != "" && lane != e.GetLane() }), limit)
 }

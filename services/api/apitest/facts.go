@@ -116,8 +116,8 @@ func (a *API) AddMarket(m Market) {
 	}
 }
 
-// Quote sets the prices of both sides of a market in bps, quoted now. If yes is 0, it removes the quote and calls FailVenue, so
-// that the api cannot get another quote.
+// Quote stores the current prices of both sides of a market, in bps. If yes is 0, it removes the quote and calls FailVenue,
+// so that the api cannot get another quote.
 func (a *API) Quote(market string, yes, no int) {
 	a.t.Helper()
 	if yes == 0 {

@@ -91,8 +91,8 @@ func Last[T any](a *API) (last T) {
 	return last
 }
 
-// named reports whether a full gRPC method name ends with method: the name of a method, with or without the name of its
-// service.
+// named reports whether a full gRPC method name ends with the parameter method. This is the name of a method, with or
+// without the name of its service.
 func named(full, method string) bool {
 	return strings.HasSuffix(full, "/"+method) || strings.HasSuffix(full, "."+method)
 }

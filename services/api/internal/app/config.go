@@ -176,7 +176,8 @@ func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	return after, err
 }
 
-// rules returns the rules of package postgres: the scoring settings, pastEnd and chunk. Check must have accepted the settings.
+// rules returns a postgres.Rules with the scoring settings, pastEnd and chunk. It must be called only after Check has accepted
+// the settings.
 func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
 	confirm, _ := c.confirmAfter()
 	return postgres.Rules{

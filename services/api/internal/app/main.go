@@ -72,8 +72,8 @@ func boards(ctx context.Context, args []string, stdout io.Writer) error {
 // errDifferences is returned by compare if a stored value differs from the computed value.
 var errDifferences = errors.New("stored figures differ from computed ones")
 
-// compare prints one line for each difference that find returns, and then returns errDifferences. If there is no difference, it
-// prints the text in success.
+// compare calls the function find and prints one line for each difference that it returns. It then returns errDifferences. If
+// there is no difference, it prints the text in success.
 func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), success string) error {
 	pool, err := commandPool(ctx)
 	if err != nil {

@@ -93,9 +93,9 @@ type seeder struct {
 	calls     int
 }
 
-// seed implements the command "api seed". It reads steps as JSON lines, ordered by time, from in. It stores them with the
-// services that store live data, so the same rules decide prices, scores and points. The relay of the running installation
-// publishes the events later.
+// seed implements the command "api seed". It reads steps as JSON lines, ordered by time, from the reader in. It stores them
+// with the services that store live data, so the same rules decide prices, scores and points. The relay of the running
+// installation publishes the events later.
 func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
 	cfg, err := config.Load[seedConfig]()
 	if err != nil {
@@ -217,8 +217,8 @@ func (s *seeder) newID() string {
 	return id.String()
 }
 
-// resolve stores the final outcome of a market as if its venue had returned it, and resolves the market. An earlier step must
-// have added the market.
+// resolve stores the final outcome of a market as if its venue had returned it, and resolves the market. If no earlier step
+// has added the market, it returns an error.
 func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
 	r, ok := s.records[o.MarketID]
 	if !ok {

@@ -18,7 +18,8 @@ type keeper struct {
 }
 
 // Keep stores the changed scores of each reading, and the moves and situations that have begun or ended, until ctx ends. Only
-// one process may run it. It passes errors of the store to failed. After an error, the next reading stores the missing data.
+// one process may run it. It passes errors of the store to the function failed. After an error, the next reading stores the
+// missing data.
 func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	k := &keeper{store: s.store}
 	for {

@@ -62,7 +62,7 @@ func (s *Service) Watch(viewers func(ctx context.Context) map[protocol.MarketID]
 }
 
 // Run reads the markets immediately and then once in each interval, until ctx ends. It reads more often while there are no
-// markets, and while their number grows by more than a tenth. It passes errors of readings to failed.
+// markets, and while their number grows by more than a tenth. It passes errors of readings to the function failed.
 func (s *Service) Run(ctx context.Context, every time.Duration, failed func(error)) error {
 	for seen := 0; ; {
 		began, pause := s.now(), every
@@ -202,8 +202,8 @@ func (s *Service) live(ctx context.Context) (*state, error) {
 
 // Tiles returns the heatmap of the primary venue, at most MostTiles tiles, and the time of the reading. The pinned markets
 // come first, in the given order, then the events with the greatest attention score. Pinned markets that are not open are
-// omitted. With soon, it returns the markets that end within 24 hours, earliest end first, and ignores pinned. Error:
-// ErrUnavailable.
+// omitted. If soon is true, it returns the markets that end within 24 hours instead, earliest end first, and ignores pinned.
+// Error: ErrUnavailable.
 func (s *Service) Tiles(ctx context.Context, soon bool, pinned []protocol.MarketID) ([]Tile, time.Time, error) {
 	st, err := s.current(ctx)
 	if err != nil {

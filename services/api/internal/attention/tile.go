@@ -32,8 +32,8 @@ type Tile struct {
 	Move      *int          // price change in the last 24 hours, bps; nil if unknown
 }
 
-// Key returns the slug of the event. With single, or for a market without an event, it returns the slug of the market, or the
-// market id if the slug is empty.
+// Key returns the slug of the event. If single is true, or if the market has no event, it returns the slug of the market. If
+// that slug is empty, it returns the market id.
 func (t *Tile) Key(single bool) string {
 	if !single && t.EventKey != "" {
 		return t.EventKey
@@ -41,7 +41,7 @@ func (t *Tile) Key(single bool) string {
 	return cmp.Or(t.Slug, string(t.ID))
 }
 
-// Label returns the title of the event. With single, or for a market without an event, it returns the title of the market.
+// Label returns the title of the event. If single is true, or if the event title is empty, it returns the title of the market.
 func (t *Tile) Label(single bool) string {
 	if single {
 		return t.Title

@@ -190,9 +190,9 @@ const (
 	slowRead = 50 * time.Millisecond
 )
 
-// Run updates the stored rows of the boards until ctx ends, and calls failed with the error of each step that failed. Every
-// process runs it. If several processes update at the same time, one of them does the work. If Took receives a long duration,
-// Run starts an early update in the same process.
+// Run updates the stored rows of the boards until ctx ends. It passes the error of each failed step to the function failed.
+// Every process runs it. If several processes update at the same time, one of them does the work. If Took receives a long
+// duration, Run starts an early update in the same process.
 func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		start := s.now()

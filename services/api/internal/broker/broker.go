@@ -81,7 +81,7 @@ func (b *Broker) Start(head int64) {
 	b.each(func(s *shard) { s.head = head })
 }
 
-// each calls do for every shard while it holds the lock of the shard.
+// each locks one shard after the other, and calls the function do with the locked shard.
 func (b *Broker) each(do func(*shard)) {
 	for _, s := range b.shards {
 		s.mu.Lock()
@@ -172,8 +172,8 @@ func (b *Broker) Markets() map[string]int {
 }
 
 // replayFrames returns the frames of the events of channel c with after < number <= upTo, up to about chunkBytes. through is
-// the number up to which it has searched. ok is false if not all of these events are in memory. With replay, ok is also false
-// if after is below the number that Forget has stored.
+// the number up to which it has searched. ok is false if not all of these events are in memory. If replay is true, ok is
+// also false if after is below the number that Forget has stored.
 func (b *Broker) replayFrames(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

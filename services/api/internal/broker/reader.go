@@ -66,7 +66,8 @@ const (
 	blocked                    // nothing was written, because the reader lags
 )
 
-// writeDirect writes b to a reader that does not lag. It never blocks.
+// writeDirect writes b to the connection without waiting. If the reader lags, or if another goroutine uses it, writeDirect
+// writes nothing and returns the result blocked.
 func (r *Reader) writeDirect(b []byte) writeResult {
 	if !r.mu.TryLock() {
 		return blocked // another goroutine uses the reader
@@ -104,7 +105,8 @@ func (r *Reader) start() {
 	}
 }
 
-// addLagging adds a subscription to which the goroutine of the reader sends missed events from the memory of the broker.
+// addLagging adds a lagging subscription to the reader. The goroutine of the reader then sends it the missed events from the
+// memory of the broker. If the reader is closed, addLagging does nothing.
 func (r *Reader) addLagging(s *Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

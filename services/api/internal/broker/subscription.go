@@ -84,7 +84,7 @@ func (s *Subscription) advance() (frames []byte, step Step) {
 	return frames, step
 }
 
-// step returns the next chunk of missed frames with the step Wait. The result at is the number of the last event that the
+// step returns the next chunk of missed frames and the step Wait. The result at is the number of the last event that the
 // chunk covers. If no event is missing, step returns Live, and the subscription becomes direct. If events up to at must be
 // read from the store, it returns Read. If the subscription starts after the newest event of this process, it returns Ahead.
 func (s *Subscription) step() (frames []byte, at int64, step Step) {

@@ -20,8 +20,9 @@ type batch struct {
 	through     int64
 }
 
-// deliver makes one delivery attempt for webhook h. It repeats the pending delivery, or makes a new one with the events after
-// at, up to head. If no event matches, it sends nothing. The result contains the new state of the webhook.
+// deliver makes one delivery attempt for webhook h. It repeats the pending delivery, if there is one. Otherwise it makes a
+// new delivery with the events whose numbers are above at and not above head. If no event matches, it sends nothing. The
+// result contains the new state of the webhook.
 func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) result {
 	b, err := t.collect(ctx, &h, at, head)
 	if err != nil {
@@ -48,8 +49,9 @@ func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) resu
 	return t.storeResult(ctx, fresh, d)
 }
 
-// reload returns a result after which the webhook is read from the database again. An error is logged with the text in what,
-// unless ctx has ended. err is nil if the webhook has changed during the attempt.
+// reload returns a result with lost set, so that the webhook is read from the database again. If err is not nil and ctx has
+// not ended, reload logs the error with the text in the parameter what. err is nil if the webhook has changed during the
+// attempt.
 func (t *term) reload(ctx context.Context, h webhook.Hook, at int64, what string, err error) result {
 	if err != nil && ctx.Err() == nil {
 		t.Log.WarnContext(ctx, what, "webhook", h.ID, "error", err)

@@ -22,7 +22,7 @@ type Sender struct {
 	now    func() time.Time
 }
 
-// NewSender returns a Sender. o states the addresses to which it may connect. Without o.Timeout, a request may take
+// NewSender returns a Sender. o states the addresses to which it may connect. If o.Timeout is 0, a request may take
 // webhook.AnswerWithin.
 func NewSender(o safedial.Options, now func() time.Time) *Sender {
 	if o.Timeout == 0 {

@@ -99,9 +99,10 @@ type Service struct {
 // NewService returns a Service that reads from store.
 func NewService(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// Record exports the record of the operator with a handle. It passes the owner and the tolerances to head, then pages of calls,
-// oldest first, to page, and returns the newest signed checkpoint of the journal. While head or page runs, Record uses no
-// database connection, and has one page in memory. It stops at an error of head or page and returns it. Error: not_found.
+// Record exports the record of the operator with a handle. It calls the function head with the owner and the tolerances, and
+// then the function page with each page of calls, oldest first. It returns the newest signed checkpoint of the journal. While
+// head or page runs, Record uses no database connection, and has one page in memory. If head or page returns an error, Record
+// stops and returns it. Error: not_found.
 func (s *Service) Record(
 	ctx context.Context, handle string, head func(Head) error, page func([]Call) error,
 ) (checkpoint string, err error) {

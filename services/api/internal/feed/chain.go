@@ -9,8 +9,8 @@ import (
 // which costs one index lookup per channel.
 const maxHeads = 100_000
 
-// Chain converts events to messages. A message has a link to the previous event on each channel of its event. Chain is not
-// safe for concurrent use.
+// Chain converts events to messages. For each channel of the event, a message has a link with the number of the previous
+// event on the channel. Chain is not safe for concurrent use.
 type Chain struct {
 	store Store
 	last  map[Channel]int64 // number of the last event on each channel; 0: none

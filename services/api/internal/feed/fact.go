@@ -47,7 +47,8 @@ func (w *Watching) Check() error {
 // maxData is the maximum size, in bytes, of the data of an event, and of a copy to which maxLong does not apply.
 const maxData = 16 << 10
 
-// maxLong is the maximum size, in bytes, of the data of a copy of the channel live or of the programme of a station.
+// maxLong is the maximum size, in bytes, of the data of a copy, if the copy is of the channel "live" or contains the
+// programme of a station.
 const maxLong = 256 << 10
 
 // ErrFact is returned for an invalid event, copy or viewer report of another service.

@@ -37,8 +37,8 @@ func (f *Catalogue) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsR
 	return &cataloguev1.FindMarketsResponse{Markets: list, NextCursor: next}, err
 }
 
-// withMarkets returns convert(entry, market) for each entry of list, in order. The function id returns the market id of an
-// entry. Entries whose market does not exist are omitted.
+// withMarkets calls the function convert with each entry of list and the market of the entry, and returns the results in
+// order. The function id returns the market id of an entry. Entries whose market does not exist are omitted.
 func withMarkets[T, M any](
 	ctx context.Context, markets *market.Service, list []T, id func(T) protocol.MarketID, convert func(T, *marketv1.Market) M,
 ) ([]M, error) {

@@ -25,7 +25,7 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 	return &at
 }
 
-// listOf returns the results of convert for the entries of a list, in order. It never returns nil.
+// listOf calls the function convert for each entry of a list and returns the results in order. It never returns nil.
 func listOf[T, M any](list []T, convert func(T) M) []M {
 	out := make([]M, len(list))
 	for i := range list {

@@ -10,8 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// maxPublished is the maximum number of facts, of copies, of events without a number, and of viewer counts in one Publish
-// request.
+// maxPublished is the maximum number of entries in each list of a Publish request.
 const maxPublished = 500
 
 // Feed implements the gRPC services FeedService and FeedReadService.
@@ -90,8 +89,8 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 // maxEvents is the maximum number of events in one ListEvents response.
 const maxEvents = 200
 
-// ListEvents returns the newest events below the number Before of the request, or the newest events of all if it is 0, newest
-// first. Unknown types in the request match no events. Error: db_unavailable.
+// ListEvents returns events, newest first. If Before is above 0, it returns only events with a lower number. Unknown types in
+// the request match no events. Error: db_unavailable.
 func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
 	q := feed.Query{
 		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),

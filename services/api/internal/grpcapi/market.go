@@ -43,8 +43,8 @@ func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequ
 	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, err
 }
 
-// SetRated sets whether a market is rated: calls on an unrated market do not count. Errors: market_not_found, already_resolved,
-// db_unavailable.
+// SetRated sets whether a market is rated. Calls on an unrated market do not count. Errors: market_not_found,
+// already_resolved, db_unavailable.
 func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetId())
 	if err != nil {

@@ -155,7 +155,8 @@ func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest)
 	return &operatorv1.ListKeysResponse{Keys: listOf(keys, keyTo)}, err
 }
 
-// GetOperator returns the operator with a handle or, without a handle, with an id. Errors: not_found, db_unavailable.
+// GetOperator returns the operator with the requested handle. If the handle is empty, it returns the operator with the
+// requested id. Errors: not_found, db_unavailable.
 func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRequest) (*operatorv1.GetOperatorResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {

@@ -22,8 +22,8 @@ type Records struct {
 	Now     func() time.Time
 }
 
-// GetOperatorRecord returns the record of the operator with a handle or, without a handle, with an id. Errors: not_found,
-// db_unavailable.
+// GetOperatorRecord returns the record of the operator with the requested handle. If the handle is empty, the requested id
+// identifies the operator. Errors: not_found, db_unavailable.
 func (f *Records) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperatorRecordRequest) (*recordv1.GetOperatorRecordResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {

@@ -26,8 +26,8 @@ func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStation
 	return &stationv1.CreateStationResponse{}, f.Service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// UpdateStation applies the station change that its owner has signed, once for each message. Errors: not_found, and those of
-// station.Service.Change.
+// UpdateStation applies a change of a station that the owner of the station has signed, once for each message. Errors:
+// not_found, and those of station.Service.Change.
 func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStationRequest) (*stationv1.UpdateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err

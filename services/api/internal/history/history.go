@@ -79,12 +79,12 @@ const (
 	hold        = 3 * time.Second
 )
 
-// errLate is returned if the context of a caller or the read timeout ends before the history is read, if too many reads are in
-// progress, and after Close.
+// errLate is returned if the history is not read before the context of the caller ends or the read times out. It is also
+// returned if too many reads are in progress, and after Close.
 var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the price history could not be read in time; retry later")
 
-// NewService returns a service that reads histories from the primary venue and from stored markets. Close must be called at
-// the end.
+// NewService returns a service that reads histories from the primary venue and from stored markets. The caller must call Close
+// when it no longer uses the service.
 func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 	answers := cache.New(cache.Options[string, answer]{
 		Life: func(a answer) time.Duration { return a.life }, Hold: hold, Timeout: readTimeout,
@@ -96,8 +96,8 @@ func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 // Close cancels the reads in progress and waits for them.
 func (s *Service) Close() { s.answers.Close() }
 
-// get returns the history for a key and an interval from the cache. If it is not cached, get calls read and caches the
-// result. Concurrent callers share one read, which continues after the end of ctx.
+// get returns the history for a key and an interval from the cache. If it is not cached, get calls the function read and
+// caches the result. Concurrent callers share one read, which continues after the end of ctx.
 func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
 	a, err := s.answers.Get(ctx, key+"\x00"+string(i), func(ctx context.Context, _ answer) (answer, error) {
 		points, err := read(ctx)

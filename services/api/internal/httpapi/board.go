@@ -78,7 +78,7 @@ func showPulse(t *board.Totals) openapi.PulseTotals {
 	}
 }
 
-// PulseData returns the totals t as JSON, in the form that channel pulse publishes.
+// PulseData returns the totals t as JSON, in the form of the events on the channel "pulse".
 func PulseData(t *board.Totals) []byte { return encode(showPulse(t)) }
 
 // SamePulse reports whether data, which PulseData returned earlier, contains the same totals as t.

@@ -19,8 +19,8 @@ const (
 	callsMax     = 100
 )
 
-// callsQuery is the parsed query of a list of calls. If none is true, the query contains an invalid handle or market id, so no
-// call matches.
+// callsQuery is the parsed query of a list of calls. If the field none is true, the query contains an invalid handle or
+// market id, so no call matches.
 type callsQuery struct {
 	signal.CallQuery
 	none bool

@@ -85,9 +85,9 @@ func (k *socket) runCatchUp(ctx context.Context) {
 	}
 }
 
-// sendSnapshot sends the snapshot of the channel of p. If the client has set no since, the events after the number of the
-// snapshot follow. If the snapshot cannot be read, the client receives an error frame and, later, the snapshot. An error is
-// returned only if the socket has ended.
+// sendSnapshot sends the snapshot of the channel of p. If the client did not set the member since, the subscription
+// continues after the event number of the snapshot. If the snapshot cannot be read, the client receives an error frame and,
+// later, the snapshot. An error is returned only if the socket has ended.
 func (k *socket) sendSnapshot(ctx context.Context, p pendingSub) error {
 	if !hasSnapshot(p.channel) {
 		return nil
@@ -171,8 +171,9 @@ func (k *socket) replayMissed(ctx context.Context, p pendingSub) error {
 	}
 }
 
-// checkSince handles a since above the head of this process. If the stored feed has reached since, another process was ahead,
-// and the subscription starts at since. Otherwise since is invalid, and the client receives the error future_cursor.
+// checkSince handles a value of since that is above the head of this process. If the stored feed has reached this value,
+// another process was ahead, and the subscription starts at the value. Otherwise the value is invalid, and the client
+// receives the error future_cursor.
 func (k *socket) checkSince(ctx context.Context, p pendingSub) error {
 	var head int64
 	err := k.retryRead(ctx, p, func(ctx context.Context) (err error) {
@@ -246,9 +247,9 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	return nil
 }
 
-// retryRead calls read until it succeeds or the socket ends, because the protocol guarantees that a client receives every event
-// after since. The client receives an error frame for the first failure only. The number of concurrent reads of all sockets is
-// limited.
+// retryRead calls the function read until it succeeds or the socket ends, because the protocol guarantees that a client
+// receives every event after since. The client receives an error frame for the first failure only. The number of concurrent
+// reads of all sockets is limited.
 func (k *socket) retryRead(ctx context.Context, p pendingSub, read func(context.Context) error) error {
 	for reported := false; ; {
 		err := k.all.lookup(ctx, k.all.lookups, read)

@@ -64,9 +64,9 @@ func (k *socket) sendError(id, channel string, err error) {
 	k.reader.Push(broker.Text(errorFrame(id, channel, err)))
 }
 
-// authenticate handles the op auth: it sets the operator key of the socket. It returns a close code and false if the key is
-// invalid or a limit of the key is reached. If the ledger is unavailable or a strict key lacks the permission read, the
-// client receives an error frame, and the socket stays open.
+// authenticate handles a frame with the op "auth". It sets the operator key of the socket. It returns a close code and false
+// if the key is invalid or a limit of the key is reached. If the ledger is unavailable or a strict key lacks the permission
+// "read", the client receives an error frame, and the socket stays open.
 func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (broker.Code, bool) {
 	token := o.OptString("token", maxToken)
 	if token == nil || !protocol.IsKey(*token) {
@@ -97,8 +97,8 @@ func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (b
 	return broker.Code{}, true
 }
 
-// parseChannel returns the channel with the given name. The name me means the private channel of the socket's operator. It
-// returns errChannel for an unknown name, and errOwn for me on a socket without a key.
+// parseChannel returns the channel with the given name. The name "me" means the private channel of the socket's operator. It
+// returns errChannel for an unknown name, and errOwn for "me" on a socket without a key.
 func (k *socket) parseChannel(name string) (feed.Channel, error) {
 	c, known := feed.ParseChannel(name)
 	switch {
@@ -112,8 +112,8 @@ func (k *socket) parseChannel(name string) (feed.Channel, error) {
 	return feed.MeChannel(k.me.handle), nil
 }
 
-// subscribe handles the op subscribe. It sends an error frame for each channel that cannot be subscribed, and one ack for the
-// others.
+// subscribe handles a frame with the op "subscribe". It sends an error frame for each channel that cannot be subscribed, and
+// one ack for the others.
 func (k *socket) subscribe(ctx context.Context, id string, names []string, since httpx.Object) {
 	var requested []pendingSub
 	for _, name := range names {
@@ -136,8 +136,8 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 	k.startSubscriptions(ctx, id, requested)
 }
 
-// sinceOf returns the value that the object since has for channel c, or nil. name is the spelling of c that the client used
-// in "channels". since may contain another spelling.
+// sinceOf returns the value for channel c in the object since, or nil. The parameter name is the spelling of c that the
+// client used in "channels". The object may contain another spelling.
 func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	if raw := since.Raw(name); raw != nil {
 		return raw

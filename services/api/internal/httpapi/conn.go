@@ -50,8 +50,8 @@ func (e finished) wait(ctx context.Context) {
 	}
 }
 
-// unwrap returns the innermost connection of conn: it follows the method NetConn of wrappers such as those of TLS and the HTTP
-// server.
+// unwrap returns the innermost connection of conn. To find it, unwrap calls the method NetConn of each wrapper, such as the
+// wrappers of TLS and of the HTTP server.
 func unwrap(conn net.Conn) net.Conn {
 	for {
 		outer, ok := conn.(interface{ NetConn() net.Conn })

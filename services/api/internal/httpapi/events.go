@@ -37,7 +37,8 @@ func newEventConn(w http.ResponseWriter, requested []pendingSub, head int64) *ev
 	return p
 }
 
-// writeRetry sends the first event: the reconnection time retry in milliseconds, and the event id with the initial positions.
+// writeRetry sends the first event. It contains the reconnection time, which is the parameter retry in milliseconds, and the
+// event id with the initial positions.
 func (p *eventConn) writeRetry(retry int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

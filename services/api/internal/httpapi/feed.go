@@ -33,7 +33,8 @@ const (
 	feedMax     = 200
 )
 
-// feedQuery is the parsed query of a feed request. If none is true, the query contains an invalid handle, so no event matches.
+// feedQuery is the parsed query of a feed request. If the field none is true, the query contains an invalid handle, so no
+// event matches.
 type feedQuery struct {
 	feed.Query
 	none bool
@@ -84,7 +85,8 @@ func (q feedQuery) key() string {
 		strconv.FormatBool(q.Forward), strconv.FormatInt(q.From, 10), strconv.FormatBool(q.none))
 }
 
-// feed handles GET /api/v1/feed: a page of events, newest first or, with after, oldest first.
+// feed handles GET /api/v1/feed: a page of events. They are sorted newest first, or oldest first if the query has the
+// parameter after or a cursor of a page that does.
 func (s *Server) feed(c echo.Context) error {
 	q := readFeed(c.Request().URL.RawQuery)
 	return serve(c, s.feeds, q.key(), func(ctx context.Context) (any, error) {

@@ -50,20 +50,20 @@ type marketSnapshotJSON struct {
 	Viewers int64  `json:"viewers"`
 }
 
-// meSnapshotJSON is the data of the snapshot of channel me: the handle of the socket's operator and the permissions of its
-// key.
+// meSnapshotJSON is the snapshot data of the channel "me". It contains the handle of the socket's operator and the
+// permissions of its key.
 type meSnapshotJSON struct {
 	Handle      string   `json:"handle"`
 	Permissions []string `json:"permissions"`
 }
 
-// wireSnapshotJSON is the data of the snapshot of channel wire: the markets with the largest price moves.
+// wireSnapshotJSON is the snapshot data of the channel "wire". It contains the markets with the largest price moves.
 type wireSnapshotJSON struct {
 	Items []openapi.Move `json:"items"`
 }
 
-// emptySnapshots contains, by kind of channel, the data of the snapshot of a channel for which no service has published a state
-// yet.
+// emptySnapshots contains the snapshot data of channels for which no service has published a state yet. The keys are the
+// kinds of channels.
 var emptySnapshots = map[string]json.RawMessage{
 	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null,"approved":false}`),
 	"overlay":  json.RawMessage(`{"marketId":null}`),

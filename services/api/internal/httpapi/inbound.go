@@ -22,8 +22,8 @@ type inbound struct {
 	message      []byte // payload of the received frames of that message
 }
 
-// consume parses b, the next bytes of the client, and calls handle for every message and control frame that b completes, in
-// order. If the connection must be closed, it returns the close code and false. It changes the bytes of b.
+// consume parses b, the next bytes of the client. It calls the function handle for every message and control frame that b
+// completes, in order. If the connection must be closed, it returns the close code and false. It changes the bytes of b.
 func (i *inbound) consume(b []byte) (broker.Code, bool) {
 	if len(i.partial) > 0 {
 		i.partial = append(i.partial, b...)
@@ -84,8 +84,8 @@ func (i *inbound) admit(h ws.Header) (broker.Code, bool) {
 	return broker.Code{}, true
 }
 
-// frame handles a complete frame. It passes control frames and complete messages to handle, and collects the other fragments.
-// If the connection must be closed, it returns the close code and false.
+// frame handles a complete frame. It passes control frames and complete messages to the function handle, and collects the
+// other fragments. If the connection must be closed, it returns the close code and false.
 func (i *inbound) frame(h ws.Header, payload []byte) (broker.Code, bool) {
 	if h.OpCode.IsControl() || h.OpCode == ws.OpText && h.Fin {
 		return i.handle(h.OpCode, payload)

@@ -111,7 +111,8 @@ func New(d Deps) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Revoked checks the keys of the sockets of an operator in the background, and closes each socket whose key was revoked.
+// Revoked checks in the background whether the keys of an operator's open sockets are still valid. It closes each socket
+// whose key was revoked.
 func (s *Server) Revoked(handle string) { s.sockets.revoked(handle) }
 
 // Table returns all routes of the server.
@@ -159,8 +160,8 @@ func (s *Server) front(next http.Handler) http.Handler {
 	)
 }
 
-// serve sends the response that is cached in book for key. If the response is absent or expired, serve caches and sends the
-// JSON of the value that build returns.
+// serve sends the response that is cached in book for key. If the response is absent or expired, serve calls the function
+// build, and caches and sends the returned value as JSON.
 func serve(c echo.Context, book *httpcache.Cache, key string, build func(context.Context) (any, error)) error {
 	return book.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
 		v, err := build(ctx)

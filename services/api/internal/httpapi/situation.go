@@ -48,19 +48,20 @@ func showSituation(hubURL string, s *movement.Situation) situationJSON {
 	return situationJSON{Situation: out}
 }
 
-// Situations contains the JSON of each published situation, as last published, by the key of the situation. It has no
-// references to the data from which it was computed.
+// Situations maps the key of each published situation to its JSON, as last published. It has no references to the data from
+// which it was computed.
 type Situations map[string]situationJSON
 
-// publishedMembers returns the members of a situation whose change is published, as one text: the leading market, the headline,
-// the criticality, the score and the number of markets. A change of only other members is not published.
+// publishedMembers returns one text with the members of a situation that cause an event when they change. These are the
+// leading market, the headline, the criticality, the score and the number of markets.
 func publishedMembers(r situationJSON) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%d\n%d", r.LeadMarketID, r.Headline, r.Criticality, r.SituationScore, r.MarketCount)
 }
 
-// SituationEvents compares before, the situations that were published last, with list, the current ones ordered by score. It
-// returns an event for each situation that was added, ended, or changed in a member of publishedMembers. It also returns the
-// situations that are published now. If before is nil, which means the first call, it returns no events.
+// SituationEvents compares the situations in before, which were published last, with the current situations in list, which
+// are ordered by score. It returns an event for each situation that was added, ended, or changed in a member of
+// publishedMembers. It also returns the situations that are published now. On the first call, before is nil, and
+// SituationEvents returns no events.
 func (s *Server) SituationEvents(before Situations, list []movement.Situation) ([]feed.Ephemeral, Situations) {
 	now := s.Now()
 	var out []feed.Ephemeral

@@ -41,8 +41,9 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 	return frame, seq, err
 }
 
-// state returns the data of the snapshot of a channel. For a market this is its current state, for channel wire the largest
-// moves, for channel pulse the totals. For other channels it is the stored copy.
+// state returns the snapshot data of a channel. This is the current state of a market, the largest moves for the channel
+// "wire", and the totals for the channel "pulse". For any other channel it is the stored copy, or the value in
+// emptySnapshots if there is no copy.
 func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	if id := c.MarketID(); id != "" {
 		return s.market(ctx, id)
@@ -103,8 +104,8 @@ func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, se
 	}), seq, nil
 }
 
-// lookup calls read as soon as a slot is free, with a time limit of readTimeout. It returns the error of read, or that of ctx
-// if ctx ends first. Snapshots and missed events use separate slots, because a snapshot may wait for a venue.
+// lookup calls the function read as soon as a slot is free, with a time limit of readTimeout. It returns the error of read,
+// or that of ctx if ctx ends first. Snapshots and missed events use separate slots, because a snapshot may wait for a venue.
 func (s *sockets) lookup(ctx context.Context, slots chan struct{}, read func(context.Context) error) error {
 	select {
 	case slots <- struct{}{}:

@@ -142,8 +142,8 @@ func (s *sockets) rekey(from, to string) bool {
 	return true
 }
 
-// add registers a socket, so that it receives heartbeats and is closed by close. If the server is closing, add closes the
-// socket.
+// add registers a socket. Registered sockets receive heartbeats, and the method close closes them. If the server is already
+// closing, add closes the socket.
 func (s *sockets) add(k *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

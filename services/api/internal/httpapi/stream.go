@@ -72,7 +72,7 @@ func (s *sockets) stream(c echo.Context) error {
 }
 
 // parseChannels returns the channels of a stream request, each with the event number after which it starts. Errors:
-// missing_channels, unknown_channel, unauthenticated for channel me, limit_reached, invalid_since.
+// missing_channels, unknown_channel, unauthenticated for the channel "me", limit_reached, invalid_since.
 func (s *sockets) parseChannels(c echo.Context) ([]pendingSub, error) {
 	var out []pendingSub
 	seen := make(map[feed.Channel]bool)

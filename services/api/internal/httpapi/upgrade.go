@@ -76,9 +76,9 @@ func (s *sockets) open(c echo.Context) error {
 	return nil
 }
 
-// identify returns the holder of the key of a request, or the zero holder if there is no key. It verifies the key before it
-// counts it against the limit, so guessed keys cause no request to Redis. Errors: unauthenticated, rate_limited,
-// db_unavailable.
+// identify returns the holder of the key of a request, or the zero holder if there is no key. It first verifies the key and
+// then counts the request against the limit of the key. Guessed keys therefore cause no request to Redis. Errors:
+// unauthenticated, rate_limited, db_unavailable.
 func (s *sockets) identify(c echo.Context) (holder, error) {
 	token, err := bearer(c)
 	if err != nil || token == "" {
@@ -113,7 +113,8 @@ func (s *Server) holder(c echo.Context, permission string) (holder, error) {
 	return me, nil
 }
 
-// withKey returns a handler that requires a key with the permission, and calls handle with the holder of the key.
+// withKey returns a handler that requires a key with the permission. The handler calls the function handle with the holder
+// of the key.
 func (s *Server) withKey(permission string, handle func(echo.Context, holder) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		me, err := s.holder(c, permission)

@@ -32,8 +32,9 @@ func showMove(hubURL string, m *movement.Move) openapi.Move {
 // probability converts a price in bps to a number from 0 to 1, and a difference of two prices to a number from -1 to 1.
 func probability(bps int) float64 { return float64(bps) / float64(protocol.MaxBps) }
 
-// MoveEvents returns an event for each move in after that is not in before or has another size there. Every process computes
-// the moves itself, so the events are only for its own readers.
+// MoveEvents compares the moves in before and in after, the previous and the current ones. It returns an event for each
+// current move that is new or has another size than before. Every process computes the moves itself, so the events are only
+// for its own readers.
 func (s *Server) MoveEvents(before, after []movement.Move) []feed.Ephemeral {
 	known := make(map[protocol.MarketID]int, len(before))
 	for i := range before {

@@ -15,8 +15,8 @@ type Findings struct {
 // maxListed is the maximum number of entries of Findings.Differences.
 const maxListed = 10_000
 
-// Check compares the leaves of a journal with the rows from which they were made, and the tree of the leaves with checkpoints.
-// Leaf must be called for each leaf in order, then End.
+// Check compares the leaves of a journal with the rows from which they were made, and the tree of the leaves with
+// checkpoints. The caller must call Leaf for each leaf in order, and then End.
 type Check struct {
 	key   Key
 	out   Findings
@@ -91,8 +91,8 @@ func (c *Check) Stray(kind Kind, of string) {
 	c.add("%s %s: not in the journal and not waiting to be added", kind, of)
 }
 
-// compare records a difference for each checkpoint with the current number of leaves whose root differs from the root of the
-// tree.
+// compare checks the checkpoints that state the current number of leaves. It records a difference for each of them whose
+// root is not the root of the tree.
 func (c *Check) compare() {
 	size := c.tree.Size()
 	for _, r := range c.roots[size] {

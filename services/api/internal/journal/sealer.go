@@ -18,7 +18,8 @@ const (
 	Resolution
 )
 
-// String returns the name of the table, or "?" for a number below Signal.
+// String returns the name of the table. It returns "?" for a number below Signal, and the name for Resolution for a greater
+// number.
 func (k Kind) String() string {
 	return [...]string{"?", "signals", "signal_results", "signal_events", "market_resolutions"}[max(0, min(k, Resolution))]
 }
@@ -85,7 +86,7 @@ type Sealer struct {
 // NewSealer returns a Sealer that signs checkpoints with key.
 func NewSealer(store Store, key Key, now func() time.Time) *Sealer { return &Sealer{store, key, now} }
 
-// Run adds the rows of new events every second until ctx ends or the store fails.
+// Run adds the missing rows to the journal every second until ctx ends or the store fails.
 func (s *Sealer) Run(ctx context.Context) error {
 	var head *Head
 	return dbtime.Every(ctx, sealEvery, func() (err error) {

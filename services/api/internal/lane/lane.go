@@ -68,8 +68,9 @@ func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now}
 }
 
-// Categorise returns the lane and category of each item, in the order of the items. A decision of an administrator has
-// precedence over the stored lane from the venue's tags, and that lane over the words of the title. Error: db_unavailable.
+// Categorise returns the lane and category of each item, in the order of the items. The decision of an administrator has
+// precedence. Without one, the stored lane from the venue's tags applies, and otherwise the words of the title decide. Error:
+// db_unavailable.
 func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error) {
 	var ids []string
 	for _, it := range items {

@@ -115,8 +115,8 @@ func (c *Catalogue) logError(ctx context.Context, what string, p protocol.Provid
 	}
 }
 
-// every calls do immediately and then once in each interval, until ctx ends. The interval is measured between the starts of
-// two calls.
+// every calls the function do immediately and then once in each interval, until ctx ends. The interval is measured between
+// the starts of two calls.
 func every(ctx context.Context, interval time.Duration, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -59,8 +59,8 @@ func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venu
 	return err
 }
 
-// awaitingSince returns a filing time for provider p. Calls that were filed at or before this time need no second quote any
-// more at the time now.
+// awaitingSince returns a filing time for provider p. At the time now, only calls that were filed later can still need a
+// second quote.
 func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,8 +59,8 @@ func (f *flights) close() {
 	f.wait.Wait()
 }
 
-// start runs do in the background with a context that ends when the service closes. After close, it returns false and does
-// not run do.
+// start calls the function do in the background. It passes a context that ends when the service closes. After close, it
+// returns false and does not call do.
 func (f *flights) start(do func(closing context.Context)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,9 +70,9 @@ func (f *flights) start(do func(closing context.Context)) bool {
 	return !f.closed
 }
 
-// join returns the read in progress for a market and purpose. If there is none, it starts one with read. It returns nil if
-// maxFlights is reached or the service is closed. The read continues after the end of ctx, because other callers may wait
-// for it.
+// join returns the read in progress for a market and purpose. If there is none, it starts one with the function read. It
+// returns nil if maxFlights is reached or the service is closed. The read continues after the end of ctx, because other
+// callers may wait for it.
 func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, read func(context.Context) (Market, error)) *flight {
 	key, line := flightKey{id, p}, flightLine{id.Provider(), p}
 	f.mu.Lock()

@@ -286,9 +286,9 @@ const (
 	maxHot = 1000
 )
 
-// Called records a call on a market of a connected venue, so that Warm refreshes the quote of the market. quoted is the time
-// of the quote with which the price of the call was verified, or nil if there was none. Called does nothing for a further
-// market if maxHot markets are recorded.
+// Called records a call on a market, so that Warm refreshes the quote of the market. quoted is the time of the quote with
+// which the price of the call was verified, or nil if there was none. If the venue of the market is not connected, Called
+// does nothing. If maxHot markets are recorded, it does nothing for a further market.
 func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {
 		return
@@ -317,8 +317,8 @@ func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	})
 }
 
-// due returns the markets whose quote is at least as old as age, by venue. It returns at most maxBatch markets for each venue
-// and records that their quotes are refreshed now. It forgets markets without a call within hotFor.
+// due returns, for each venue, at most maxBatch markets whose quote is at least as old as age. It records that their quotes
+// are refreshed now. It deletes the state of markets without a call within hotFor.
 func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.MarketID {
 	now := s.now()
 	out := make(map[protocol.Provider][]protocol.MarketID)
@@ -338,8 +338,8 @@ func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.Market
 	return out
 }
 
-// refresh reads markets in one background request. It does nothing while another background request to the venue is in
-// progress.
+// refresh reads the markets with the given ids in the background. It does nothing while another background request to the
+// venue is in progress.
 func (v *venueReads) refresh(ids []protocol.MarketID) {
 	if reads := v.startHot(ids); len(reads) > 0 {
 		v.send(reads, ForWatch, hotTime, func() { v.hot = false })

@@ -85,8 +85,8 @@ func parseNativeStatus(s string) NativeStatus {
 	return NativeOpen
 }
 
-// ListNative returns at most limit native markets with the given status, newest first. An unknown status means NativeOpen. If
-// due is true, it returns only markets without an outcome whose cutoff has passed. Error: db_unavailable.
+// ListNative returns at most limit native markets with the given status, newest first. An unknown status means NativeOpen.
+// If due is true, it returns only markets whose cutoff has passed and that have no outcome. Error: db_unavailable.
 func (s *Service) ListNative(ctx context.Context, status string, due bool, limit int) ([]Native, error) {
 	now := s.now()
 	list, err := s.store.ListNative(ctx, parseNativeStatus(status), due, max(limit, 1), now)

@@ -38,7 +38,7 @@ func Busy() error {
 
 type requestKey struct{}
 
-// request is a value in a context that describes the requests to a venue made with that context.
+// request is stored in a context. It describes the requests to a venue that are made with this context.
 type request struct {
 	purpose Purpose
 	queued  *atomic.Bool

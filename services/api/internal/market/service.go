@@ -255,8 +255,8 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 }
 
 // refreshLater starts a read of a market at its connected venue and does not wait for it. It does nothing if the market was
-// refreshed within refreshPause or the venue recently had no such market. It also does nothing if the limit of reads is
-// reached; the next reader of the market then starts the read.
+// refreshed within refreshPause, if the venue recently had no such market, or if the limit of reads is reached. The next
+// reader of the market can then start the read. In each case, refreshLater records that a reader requested the market.
 func (s *Service) refreshLater(ctx context.Context, id protocol.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -344,7 +344,7 @@ func (s *Service) ListMarkets(ctx context.Context, ids []string) ([]Market, erro
 	return s.readAll(list, s.now()), nil
 }
 
-// ListPrices returns the price history of a market since from, oldest first. It has at most MaxPoints points.
+// ListPrices returns the price history of a market since the time from, oldest first. It has at most MaxPoints points.
 func (s *Service) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error) {
 	return s.store.ListPrices(ctx, id, from, MaxPoints)
 }

@@ -51,7 +51,8 @@ func (c *Catalogue) Follow(p protocol.Provider, s Stream) {
 	c.streams[p] = s
 }
 
-// stream stores the newest price of each market from a stream, once in flushEvery, until ctx ends.
+// stream receives prices from s until ctx ends. Once in each interval flushEvery, it stores the newest received price of
+// each market.
 func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	var mu sync.Mutex
 	latest := make(map[protocol.MarketID]Tick)

@@ -71,10 +71,10 @@ var errUnconfirmed = apperr.New(apperr.Limited, "rate_limited", fmt.Sprintf(
 	MaxUnconfirmed)).
 	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
 
-// Ensure makes sure that the market of a call is stored, and waits for its venue for at most limit. Ensure stores the market
-// with the status unknown if the venue cannot be reached or the operator has reached its limit of reads. The call is
-// therefore not lost. If the request limit of this process is reached, it stores nothing. Errors: market_not_found, errLater,
-// errUnconfirmed, db_unavailable.
+// Ensure makes sure that the market of a call is stored. It waits for the venue of the market for at most the duration
+// limit. If the venue cannot be reached or the operator has reached its limit of reads, Ensure stores the market with the
+// status unknown, so that the call is not lost. If the request limit of this process is reached, it stores nothing. Errors:
+// market_not_found, errLater, errUnconfirmed, db_unavailable.
 func (s *Service) Ensure(ctx context.Context, id protocol.MarketID, operator string, limit time.Duration) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {

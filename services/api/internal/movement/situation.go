@@ -76,8 +76,8 @@ func (s *Situation) Headline() string {
 	return fmt.Sprintf("%s %s %d points", cmp.Or(s.Lead().EventTitle, s.Lead().Title), verb, (abs(peak)+50)/100)
 }
 
-// Situations groups moves into situations. The moves must be sorted as by Moves. The result is sorted by descending score,
-// then by descending absolute peak, then by descending volume.
+// Situations groups moves into situations. The moves must have the order in which the function Moves returns them. The result
+// is sorted by descending score, then by descending absolute peak, then by descending volume.
 func Situations(moves []Move) []Situation {
 	indexes := make(map[string]int)
 	var out []Situation
@@ -114,8 +114,8 @@ func Score(peak int, volume float64, markets int) int {
 	return min(100, int(math.Round(points*weight))+min(10, 2*(markets-1)))
 }
 
-// InLane returns the first items of list whose lane, as returned by of, is the given lane. It returns at most limit items.
-// An empty lane selects all items.
+// InLane returns the items of list in the given lane, in order, at most limit. The function of returns the lane of an item. An
+// empty lane selects all items.
 func InLane[T any](list []T, lane protocol.Lane, of func(*T) protocol.Lane, limit int) []T {
 	limit = max(limit, 0)
 	out := make([]T, 0, min(limit, len(list)))

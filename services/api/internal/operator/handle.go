@@ -20,9 +20,9 @@ var reserved = map[string]bool{
 // Reserved reports whether a text may not be the handle of an operator.
 func Reserved(handle string) bool { return reserved[handle] }
 
-// slug converts a name to a handle of at most maxHandle characters. It converts letters to lower case, keeps a-z and digits,
-// and replaces each sequence of other characters with one underscore. It returns an empty string if fewer than two characters
-// remain.
+// slug converts a name to a handle of at most maxHandle characters. It converts letters to lower case and keeps a-z and
+// digits. It removes other characters at the start and the end, and replaces each other sequence of them with one underscore.
+// If fewer than two characters remain, it returns "".
 func slug(claim string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(claim) {

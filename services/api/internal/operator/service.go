@@ -90,7 +90,7 @@ func displayName(id Identity, handle string) string {
 	return name
 }
 
-// Operator returns the operator with a handle or, if handle is empty, with an id. Error: not_found.
+// Operator returns the operator with this handle. If handle is empty, it returns the operator with this id. Error: not_found.
 func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
 	return s.store.GetOperator(ctx, handle, id)
 }

@@ -49,8 +49,9 @@ func (s *Store) Record(ctx context.Context, userID string) (board.Record, error)
 }
 
 // FoldBoards adds at most the given number of feed events to the stored rows of the leaderboards. It also moves the start of
-// their 28-day window towards month. Reads of a leaderboard include events that are not added yet, so FoldBoards does not
-// change the result of a read. done is true if no event is left, or if another process is updating the leaderboards.
+// their 28-day window forward, but not past the time month. Reads of a leaderboard include events that are not added yet, so
+// FoldBoards does not change the result of a read. done is true if nothing is left to do, or if another process is updating
+// the leaderboards.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
@@ -68,8 +69,8 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 	})
 }
 
-// fold runs do in a transaction that holds the database lock of the leaderboards. If another process holds the lock, fold
-// does not run do and returns done = true.
+// fold calls the function do in a transaction that holds the database lock of the leaderboards. If another process holds the
+// lock, fold does not call the function and returns done = true.
 func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err error)) (done bool, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		locked, err := q.LockBoards(ctx)
@@ -84,9 +85,9 @@ func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err e
 	return done, err
 }
 
-// FoldEdges computes, with compute, the statistical edge of leaderboard rows whose results have changed, for at most the
-// given number of rows. It skips a row for which compute returns skill.ErrCount. done is true if no changed row is left, or
-// if another process is updating the leaderboards.
+// FoldEdges calls the function compute for at most the given number of leaderboard rows whose results have changed, and
+// stores the returned statistical edges. It skips a row for which compute returns skill.ErrCount. done is true if no changed
+// row is left, or if another process is updating the leaderboards.
 func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		due, err := q.TakeEdgesDue(ctx, int32(rows))
@@ -117,7 +118,7 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Ta
 	})
 }
 
-// readTallies returns a list of tallies for each leaderboard row in of, in the same order.
+// readTallies returns one list of tallies for each of the given leaderboard rows, in the same order.
 func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skill.Tally, error) {
 	var p db.ListTalliesOfRowsParams
 	for _, row := range of {

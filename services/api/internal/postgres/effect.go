@@ -32,10 +32,10 @@ var (
 
 const day = 24 * time.Hour
 
-// executeOnce runs act in one transaction, unless the message was already executed. act returns the id of the object that it
-// changed. For a message that was already executed, executeOnce returns the id that the first execution stored. Messages of
-// one operator are executed one after the other. Errors: forbidden for an unknown operator, rate_limited above the daily
-// limit, and the errors of act.
+// executeOnce calls the function act in one transaction, unless the message was already executed. act returns the id of the
+// object that it changed. For a message that was already executed, executeOnce returns the id that the first execution
+// stored. Messages of one operator are executed one after the other. Errors: forbidden for an unknown operator, rate_limited
+// above the daily limit, and the errors of act.
 func (s *Store) executeOnce(ctx context.Context, e effect, act func(q *db.Queries, tier protocol.Tier) (subject string, err error)) (subject string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		tier, err := lockSender(ctx, q, e.user)

@@ -81,7 +81,7 @@ func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market
 // ConfirmAfter implements export.Store.
 func (s *Store) ConfirmAfter() time.Duration { return s.rules.ConfirmAfter }
 
-// historiesOf sets the events of each call to the events that were stored until asOf. It reads the events of all calls in one
+// historiesOf adds to each call its events that were stored until the time asOf. It reads the events of all calls in one
 // statement.
 func historiesOf(ctx context.Context, q *db.Queries, calls []export.Call, asOf time.Time) error {
 	if len(calls) == 0 {

@@ -41,8 +41,8 @@ func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 }
 
 // DrainFeed adds the results of at most chunk calls on one resolved market to the feed. If a call has a moment, the moment
-// event follows its result. The same transaction updates the scores by lane. DrainFeed selects the market that was resolved
-// first and is not in skip. Without such a market it returns the zero value.
+// event follows its result. The same transaction updates the scores by lane. DrainFeed ignores the markets in skip and
+// selects the market that was resolved first. Without a market it returns the zero value.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
 	var d feed.Drained
 	err := inTx(ctx, s.writes, func(q *db.Queries) error {
@@ -124,8 +124,8 @@ func (s *Store) eventsOf(rows []db.ListFeedRow) ([]feed.Event, error) {
 	return events, nil
 }
 
-// eventData returns stored event data without insignificant spaces. If signal is the id of a call, eventData adds the member
-// receiptUrl, unless the data is an empty object. receiptUrl is not stored because HUB_URL may change.
+// eventData returns stored event data without insignificant spaces. If signal is not nil, it is the id of a call. eventData
+// then adds the member receiptUrl, unless the data is an empty object. receiptUrl is not stored because HUB_URL may change.
 func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
 	data, err := compact(stored)
 	if err != nil || signal == nil || len(data) <= len("{}") {
@@ -144,8 +144,8 @@ func compact(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ListenOutbox calls notify for every database notification that the outbox has entries. It returns an error when the
-// connection fails or ctx ends.
+// ListenOutbox calls the function notify for each database notification on the channel sc_outbox, which means that the
+// outbox has entries. It returns an error when the connection fails or ctx ends.
 func (s *Store) ListenOutbox(ctx context.Context, notify func()) error {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {

@@ -53,7 +53,7 @@ type headBatch struct {
 	out   map[feed.Channel]int64
 }
 
-// ofTypes adds the statement that reads the last sequence number of a channel. The channel selects events by type only.
+// ofTypes adds the statement that reads the last sequence number of c. The channel c must select events only by type.
 func (h *headBatch) ofTypes(c feed.Channel) {
 	h.batch.Queue(db.GetHeadOfTypes, texts(c.Types()), h.upTo).QueryRow(func(row pgx.Row) error {
 		var seq int64

@@ -62,8 +62,8 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	return p, nil
 }
 
-// setOldest sets p.Head to head, for a page that starts after the sequence number from. It also sets p.Oldest if the first
-// events after from are deleted.
+// setOldest sets p.Head to head. p must be a page that starts after the sequence number in the parameter from. If the first
+// events after that number are deleted, setOldest also sets p.Oldest.
 func (s *Store) setOldest(ctx context.Context, p *feed.Page, from, head int64) error {
 	p.Head = head
 	if from >= head || len(p.Events) > 0 && p.Events[0].Seq == from+1 {
@@ -99,9 +99,8 @@ func window(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 	return lo, hi
 }
 
-// listFeed returns the events of a page with sequence numbers in (lo, hi], at most q.Limit and one more. The additional
-// event shows that another page follows. listFeed executes the statement for the first of these filters that q has:
-// operator, lane, type, or none.
+// listFeed returns at most q.Limit + 1 events with sequence numbers in (lo, hi]. The additional event shows that another
+// page follows. listFeed executes the statement for the first of these filters that q has: operator, lane, type, or none.
 func listFeed(ctx context.Context, on *db.Queries, q feed.Query, user string, lo, hi int64) ([]db.ListFeedRow, error) {
 	types := neverNil(texts(q.Types))
 	p := db.ListFeedParams{Low: lo, High: hi, Providers: neverNil(q.Providers), Topic: q.Topic, Limit: int32(q.Limit + 1)}

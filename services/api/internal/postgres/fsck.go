@@ -79,9 +79,9 @@ func checkUnsealed(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	return err
 }
 
-// FsckCalls recomputes from the stored facts, for every call, the scoring price, whether the call was late, and whether it
-// counts. It skips results of scoring version 1.0. It returns at most 10,000 differences. If confirm is true, a call on a
-// venue market counts only with a second quote. FsckCalls changes nothing.
+// FsckCalls recomputes three values of each call from the stored facts: the scoring price, whether the call was late, and
+// whether it counts. It skips results of scoring version 1.0. It returns at most 10,000 differences. If confirm is true, a
+// call on a venue market counts only with a second quote. FsckCalls changes nothing.
 func FsckCalls(ctx context.Context, pool *pgxpool.Pool, confirm bool) ([]Difference, error) {
 	rows, err := db.New(pool).ListCallDifferences(ctx, confirm)
 	return pg.Collect(rows, func(r db.ListCallDifferencesRow) Difference { return differenceOf(db.ListCounterDifferencesRow(r)) }),

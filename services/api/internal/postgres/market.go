@@ -41,8 +41,8 @@ func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.La
 	}), pg.Fault(wrap("list airable markets", err))
 }
 
-// ListPrices returns the price snapshots of a market since from, oldest first. If there are more than limit snapshots, it
-// returns at most one for each of limit equal parts of the time span.
+// ListPrices returns the price snapshots of a market since the time from, oldest first. If there are more than limit
+// snapshots, it returns at most one for each of limit equal parts of the time span.
 func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]market.Point, error) {
 	rows, err := s.rq.ListPrices(ctx, db.ListPricesParams{MarketID: string(id), Since: from, Most: int32(limit)})
 	return pg.Collect(rows, func(r db.ListPricesRow) market.Point {
@@ -51,7 +51,7 @@ func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.
 }
 
 // ListNative returns at most limit native markets with the given status, newest first, each with its pending proposal if it
-// has one. If due is true, it returns only markets without an outcome whose cutoff has passed.
+// has one. If due is true, it returns only markets whose cutoff has passed and that have no outcome.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
 	rows, err := s.rq.ListNativeMarkets(ctx, db.ListNativeMarketsParams{
 		Status: string(status), Due: due, Now: now, AliveAfter: now.Add(-market.ProposalLife), Limit: int32(limit),

@@ -53,8 +53,8 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 }
 
 // storeMarkets stores the markets and price snapshots of the records with the given ids, and publishes the unconfirmed calls
-// on these markets. The transaction has already locked the quotes of these markets, so other writers of the same markets
-// wait.
+// on these markets. The transaction must already hold the locks on the quotes of these markets, so that other writers of the
+// same markets wait.
 func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Record, ids []string, every bool, now time.Time) error {
 	markets := db.StoreMarketsParams{Now: now}
 	prices := db.InsertSnapshotsParams{Every: every}

@@ -13,9 +13,9 @@ import (
 )
 
 // ListHot returns markets of a provider whose price must be refreshed. These are markets with open calls, and the markets
-// that end next in each lane of a programme. ListHot returns at most limit markets whose last record is older than before,
-// oldest first, and at most fresh markets that never had a record. It omits markets that were requested since failed without
-// a new record.
+// that end next in each lane of a programme. ListHot returns at most limit markets, oldest first, whose last record is older
+// than the parameter before. It also returns at most fresh markets that never had a record. It omits a market that was
+// requested since the time in the parameter failed, unless it has had a new record after that request.
 func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListHotMarkets(ctx, db.ListHotMarketsParams{
 		Provider: string(p), Now: now, PricedBefore: before, AskedBefore: failed, Most: int32(limit), MostNew: int32(fresh),
@@ -23,8 +23,9 @@ func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, f
 	return marketIDs(ids), pg.Fault(wrap("list hot markets", err))
 }
 
-// ListMissed returns at most limit open markets of a provider for which the venue has returned no record since sweep. It
-// omits markets that were requested since failed. Markets with the oldest request or record come first.
+// ListMissed returns at most limit open markets of a provider for which the venue has returned no record since the time
+// sweep. It omits markets that were requested since the time in the parameter failed. Markets with the oldest request or
+// record come first.
 func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMissedMarkets(ctx, db.ListMissedMarketsParams{
 		Provider: string(p), SeenBefore: sweep, AskedBefore: failed, Limit: int32(limit),
@@ -32,8 +33,8 @@ func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, fail
 	return marketIDs(ids), pg.Fault(wrap("list missed markets", err))
 }
 
-// ListStreamed returns at most limit open markets of a provider whose prices are to be streamed. Markets with open calls come
-// first, then the markets in viewed, then the markets that end next in each lane of a programme.
+// ListStreamed returns at most limit open markets of a provider whose prices are to be streamed. Markets with open calls
+// come first, then the markets in the list viewed, then the markets that end next in each lane of a programme.
 func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]market.Streamed, error) {
 	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
 		Provider: string(p), Now: now, Viewed: texts(viewed), Limit: int32(limit),
@@ -43,9 +44,9 @@ func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.
 	}), pg.Fault(wrap("list streamed markets", err))
 }
 
-// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls that
-// were filed after from and not after to. A market needs a quote if no stored quote is at least confirmAfter newer than the
-// newest of these calls. Markets with the oldest call come first.
+// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. The parameters named from
+// and to limit the filing time of the calls: it must be later than from and not later than to. A market needs a quote if no
+// stored quote is at least confirmAfter newer than the newest of these calls. Markets with the oldest call come first.
 func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMarketsAwaitingQuote(ctx, db.ListMarketsAwaitingQuoteParams{
 		Provider: string(p), FromTime: from, ToTime: to, ConfirmAfter: confirmAfter, Limit: int32(limit), Prefix: p.Prefix(),
@@ -64,8 +65,8 @@ func (s *Store) CloseNative(ctx context.Context, now time.Time) (int, error) {
 	return int(row.Closed), pg.Fault(wrap("close native markets", err))
 }
 
-// ThinPrices deletes price snapshots dated before a time, except the last one of each market in each period of 15 minutes.
-// It deletes at most limit rows and returns the number of deleted rows.
+// ThinPrices deletes price snapshots that are older than the parameter before, except the last one of each market in each
+// period of 15 minutes. It deletes at most limit rows and returns the number of deleted rows.
 func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.q.ThinSnapshots(ctx, db.ThinSnapshotsParams{Before: before, Limit: int32(limit)})
 	return int(n), pg.Fault(wrap("thin prices", err))
@@ -74,8 +75,8 @@ func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (in
 // scanLock is the key of the PostgreSQL advisory lock that LockScan takes.
 const scanLock int64 = 7201006
 
-// LockScan runs do while this process holds the lock scanLock, so that only one process at a time scans venues for outcomes.
-// ok is false, and do is not run, if another process holds the lock.
+// LockScan takes the lock scanLock, calls the function do, and releases the lock. Therefore only one process at a time scans
+// venues for outcomes. If another process holds the lock, LockScan does not call do and returns ok = false.
 func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error) {
 	if ok, err = lease.Try(ctx, s.pool, scanLock, do); !ok {
 		err = pg.Fault(wrap("lock scan", err))
@@ -90,9 +91,10 @@ func (s *Store) ListPending(ctx context.Context, providers []protocol.Provider, 
 	return pg.Collect(rows, pendingOf), pg.Fault(wrap("list pending markets", err))
 }
 
-// ListPendingDue is like ListPending, but returns only undisputed markets whose check is due. A market that ends at or before
-// edge is due if its last record and its last check are at or before near. For other markets, far replaces near. A market is
-// also due if its final verdict was first seen at or before settled; such markets come first.
+// ListPendingDue is like ListPending, but returns only undisputed markets whose check is due. For a market that ends at or
+// before the parameter edge, the check is due if its last record and its last check are not later than the parameter near.
+// For other markets, the parameter far applies instead of near. The check is also due if the final verdict of the market was
+// first seen at or before the parameter settled. Such markets come first.
 func (s *Store) ListPendingDue(ctx context.Context, providers []protocol.Provider,
 	now, edge, near, far, settled time.Time, limit int,
 ) ([]resolution.Pending, error) {

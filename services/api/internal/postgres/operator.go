@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// FindByIdentity returns the operator with the identity subject at the identity provider issuer, or nil if there is none.
+// FindByIdentity returns the operator with an identity, or nil if there is none. issuer is the identity provider, and
+// subject is the id of the identity at that provider.
 func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
 	row, err := s.q.GetOperatorByIdentity(ctx, db.GetOperatorByIdentityParams{Issuer: issuer, ProviderID: subject})
 	if err != nil {

@@ -56,7 +56,7 @@ func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 }
 
 // ListWatched returns the number of viewers of each market, summed over the streams that are bound to the market. It ignores
-// viewer counts that are dated at or before since.
+// viewer counts that are not newer than the time since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
 	rows, err := s.q.ListWatchedMarkets(ctx, &since)
 	return indexed(rows, func(r db.ListWatchedMarketsRow) (string, int) { return r.MarketID, int(r.Viewers) }),

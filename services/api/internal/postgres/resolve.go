@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Claim stores the outcome of a market once. In the same transaction it scores the calls if their number is at most
-// Rules.ResolveChunk. Otherwise Rest of the result is true, and DrainOnce must score the calls. Errors, in this order:
+// Claim stores the outcome of a market once. If the market has at most Rules.ResolveChunk calls, the same transaction scores
+// them. Otherwise the field Rest of the result is true, and DrainOnce must score the calls. Errors, in this order:
 // market_not_found, market_disputed, already_resolved.
 func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time.Time) (resolution.Result, error) {
 	var out resolution.Result
@@ -179,8 +179,8 @@ func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 	return ids, pg.Fault(wrap("list drains", err))
 }
 
-// Dispute marks a market as disputed, with an optional reason, or removes the mark, and returns the resulting resolution
-// record. It locks the market. Error: market_not_found.
+// Dispute marks a market as disputed, with an optional reason, if disputed is true. Otherwise it removes the mark. It
+// returns the resulting resolution record. It locks the market. Error: market_not_found.
 func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolution.Outcome, error) {
 	var out resolution.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {

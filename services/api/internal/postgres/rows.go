@@ -12,18 +12,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// inTx runs do in one transaction on the pool. It commits the transaction if do returns nil, and rolls it back otherwise.
+// inTx calls the function do in one transaction on the pool. It commits the transaction if do returns nil, and rolls it back
+// otherwise.
 func inTx(ctx context.Context, pool *pgxpool.Pool, do func(q *db.Queries) error) error {
 	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(db.New(tx)) })
 }
 
-// inSnapshot runs do in a read-only transaction in which all statements see the same state of the database. It converts an
-// error with pg.Fault and prefixes its text with the string doing.
+// inSnapshot calls the function do in a read-only transaction in which all statements see the same state of the database. It
+// converts an error with pg.Fault and prefixes its text with the string doing.
 func inSnapshot(ctx context.Context, pool *pgxpool.Pool, doing string, do func(tx pgx.Tx) error) error {
 	return pg.Fault(wrap(doing, pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, do)))
 }
 
-// indexed returns a map that has, for each row, the key and the value that entry returns.
+// indexed returns a map with one entry for each row. The function entry returns the key and the value of a row.
 func indexed[R any, K comparable, V any](rows []R, entry func(R) (K, V)) map[K]V {
 	out := make(map[K]V, len(rows))
 	for _, r := range rows {
@@ -41,7 +42,7 @@ func wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// missing returns the error none, which may be nil, if err is pgx.ErrNoRows. It converts other errors with pg.Fault and
+// missing returns the parameter none, which may be nil, if err is pgx.ErrNoRows. It converts other errors with pg.Fault and
 // prefixes their text with the string doing. It returns nil if err is nil.
 func missing(err, none error, doing string) error {
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -101,8 +101,9 @@ func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after sea
 	}), pg.Fault(wrap("list resolved", err))
 }
 
-// GetSentiment returns, for each side of a market, the number of crowd calls, their weights and confidences, and the number
-// of takes. All counts are zero for a market without crowd calls.
+// GetSentiment returns statistics of the crowd calls on a market. These are, for each side, the number of calls, their
+// weights and confidences, and the number of takes. The result also has the number of calls in the last 24 hours and the
+// earlier price of YES. All counts are zero for a market without crowd calls.
 func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (search.Sentiment, error) {
 	r, err := s.rq.GetSentiment(ctx, db.GetSentimentParams{MarketID: string(id), Now: now})
 	if err != nil {

@@ -93,8 +93,8 @@ func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	return wrap("lock markets for calls", db.New(tx).LockMarketsForCalls(ctx, ids))
 }
 
-// file writes a batch of calls with run and sets the answer of every call. It notifies the relay if a call was filed, and
-// stores when API keys were last used.
+// file writes a batch of calls with the function run, which sets the answer of every call. It notifies the relay if a call
+// was filed, and stores when API keys were last used.
 func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Time) (filingRun, error)) error {
 	if err := s.AddTolerance(ctx); err != nil {
 		return err
@@ -181,8 +181,8 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 // refusedInsert is the SQLSTATE that the database trigger on new calls raises when it refuses a call.
 const refusedInsert = "SC001"
 
-// filingFault converts a database error of the filing statement: to signal.ErrRefused if the trigger refused a call, else
-// with pg.Fault.
+// filingFault converts a database error of the filing statement. It returns signal.ErrRefused if the trigger refused a call,
+// and otherwise the result of pg.Fault.
 func filingFault(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == refusedInsert {
@@ -294,7 +294,7 @@ func (s *Store) fileSignalsParams(batch []*filing, now time.Time) db.FileSignals
 	}
 }
 
-// column returns one SQL array parameter: the value of member for each draft of a batch.
+// column returns one SQL array parameter. It contains the result of the function member for each draft of a batch.
 func column[T any](batch []*filing, member func(d *signal.Draft) T) []T {
 	return pg.Collect(batch, func(f *filing) T { return member(&f.draft) })
 }
@@ -316,8 +316,8 @@ func storedReach(d *signal.Draft) *int32 {
 	return &n
 }
 
-// venueState returns the state of the request to the venue for the filing statement. If a draft allows an unverified call,
-// it replaces VenueRequested by VenueSkipped: MaxSlippage then rejects a worse price, but not a missing quote.
+// venueState returns the value of d.Venue for the filing statement. For a draft that allows an unverified call,
+// VenueRequested becomes VenueSkipped. A missing quote is then accepted, but MaxSlippage still rejects a worse price.
 func venueState(d *signal.Draft) int16 {
 	if d.AllowUnverified && d.Venue == signal.VenueRequested {
 		return int16(signal.VenueSkipped)
@@ -325,7 +325,7 @@ func venueState(d *signal.Draft) int16 {
 	return int16(d.Venue)
 }
 
-// toleranceTimeout is the timeout of AddTolerance. Calls wait while AddTolerance runs.
+// toleranceTimeout is the timeout of AddTolerance. No call is filed until AddTolerance has returned.
 const toleranceTimeout = 5 * time.Second
 
 // toleranceState records whether this process has added its price tolerance to the stored history of tolerances.
@@ -335,8 +335,8 @@ type toleranceState struct {
 }
 
 // AddTolerance adds Rules.PriceToleranceBps to the stored history of price tolerances if it differs from the newest entry.
-// Every filing calls it first, so no call is stored with a tolerance that the history lacks. After a success, further calls
-// do nothing. Error: db_unavailable.
+// Every filing runs it first, so no call is stored with a tolerance that the history lacks. After its first success,
+// AddTolerance does nothing. Error: db_unavailable.
 func (s *Store) AddTolerance(ctx context.Context) error {
 	s.tolerance.mu.Lock()
 	defer s.tolerance.mu.Unlock()

@@ -39,7 +39,7 @@ func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, catego
 	return list, pg.Fault(wrap("list signals", err))
 }
 
-// place is a position in a list of calls, newest first.
+// place is a position in a list of calls. The list is sorted from the newest call to the oldest.
 type place struct {
 	at time.Time
 	id string
@@ -165,8 +165,9 @@ func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallP
 	return p, nil
 }
 
-// windowEnd returns the position at which a filtered list stops its search, signal.MaxLook calls after from. more is then
-// true, because later calls may exist. If fewer calls are left, windowEnd returns oldestPlace and false.
+// windowEnd returns the position at which a filtered list stops its search. It is signal.MaxLook calls after the position
+// from, and more is then true, because later calls may exist. If fewer calls are left, windowEnd returns oldestPlace and
+// false.
 func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (end place, more bool, err error) {
 	p := db.FindWindowEndParams{BeforeAt: from.at, BeforeID: from.id, Most: signal.MaxLook}
 	var row db.FindWindowEndRow

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// errRollback is returned from a transaction to roll it back on purpose. ignoreRollback removes it.
+// errRollback is the error with which a dry run rolls back its transaction. The function ignoreRollback converts it to nil.
 var errRollback = errors.New("dry run rolled back")
 
 // DryRunFile executes the filing statement for one call, reads the stored call if the call was filed, and rolls back. If

@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-// runSigned runs act in a transaction. If e has a signed message, it runs act only at the first execution of that message.
+// runSigned calls the function act in a transaction. If e has a message id, runSigned calls act only for the first execution
+// of that message.
 func (s *Store) runSigned(ctx context.Context, e effect, act func(q *db.Queries) error) error {
 	if e.message == "" {
 		return inTx(ctx, s.pool, act)

@@ -14,8 +14,8 @@ import (
 type cut = db.GetTopCutRow
 
 // Lifetimes and timeouts of the cached cut. A cut is fresh for cutLife, or for cutShare times the duration of its read if
-// that is longer. A read scans every operator, so a slow read delays the next read. After that, a stale cut remains in the
-// cache for cutOld.
+// that is longer. The reason is that a read scans every operator. When a cut is no longer fresh, it remains in the cache for
+// cutOld.
 const (
 	cutLife  = 5 * time.Second
 	cutShare = 50 // smallest lifetime, in multiples of the duration of the read
@@ -38,7 +38,7 @@ func newCuts(now func() time.Time) *cache.Cache[struct{}, lastingCut] {
 	})
 }
 
-// topCut returns the cached cut, or nil while no operator can be in the top quartile. It returns a stale cut while a new one
+// topCut returns the cached cut, or nil while no operator has enough counted calls. It returns a stale cut while a new one
 // is being read. If the read takes longer than cutWait, topCut returns the last cut, or nil without one.
 func (s *Store) topCut(ctx context.Context) (*cut, error) {
 	within, cancel := context.WithTimeout(ctx, cutWait)

@@ -86,7 +86,8 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 	return h, err
 }
 
-// RenewWebhook locks a webhook, calls renew with it, and stores the secrets that renew has set. Error: not_found.
+// RenewWebhook locks a webhook, passes it to the function renew, and stores the secrets that renew has set. Error:
+// not_found.
 func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (h webhook.Hook, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		old, err := q.LockWebhook(ctx, db.LockWebhookParams{UserID: ownerID, ID: id})
@@ -108,8 +109,8 @@ func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func
 	return h, err
 }
 
-// TestWebhook stores now as the time of a test delivery and returns true. If the last test is less than every ago, it stores
-// nothing and returns false. Error: not_found.
+// TestWebhook stores now as the time of a test delivery and returns true. If less than the duration every has passed since
+// the last test, it stores nothing and returns false. Error: not_found.
 func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (webhook.Hook, bool, error) {
 	before := now.Add(-every)
 	row, err := s.q.MarkWebhookTested(ctx, db.MarkWebhookTestedParams{UserID: ownerID, ID: id, Now: &now, Before: &before})
@@ -184,8 +185,8 @@ func (s *Store) AdvanceWebhooks(ctx context.Context, hooks []webhook.Hook) error
 	return pg.Fault(wrap("skip events of webhooks", s.q.SkipWebhookEvents(ctx, p)))
 }
 
-// ListDeliveries returns at most limit lines of the delivery log of a webhook, newest first. It returns only lines whose
-// number is smaller than before; a before of 0 selects all lines. Error: not_found.
+// ListDeliveries returns at most limit lines of the delivery log of a webhook, newest first. If before is not 0, it returns
+// only lines with a number smaller than before. Error: not_found.
 func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]webhook.Delivery, error) {
 	if _, err := s.GetWebhook(ctx, ownerID, id); err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Step is a point of a ScoreHistory: the score of an operator after a group of Calls calls was decided.
+// Step is a point of a ScoreHistory. Score is the score of the operator after a group of calls was decided. Calls is the
+// number of calls in the group.
 type Step struct {
 	At           time.Time
 	Score, Calls int64

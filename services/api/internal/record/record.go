@@ -86,8 +86,8 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService returns a Service that reads from store. boards receives the durations of reads, and operators returns the
-// operators of records.
+// NewService returns a Service that reads from store. It reads operators with the service operators, and reports the durations
+// of reads to boards.
 func NewService(store Store, boards *board.Service, operators *operator.Service, now func() time.Time) *Service {
 	return &Service{store: store, boards: boards, operators: operators, now: now}
 }
@@ -96,8 +96,8 @@ func NewService(store Store, boards *board.Service, operators *operator.Service,
 // stored rows of the boards.
 func (s *Service) reportDuration(start time.Time) { s.boards.Took(s.now().Sub(start)) }
 
-// Record returns the record of the operator with a handle or, if handle is empty, with an id. The arguments recent and moments
-// limit the numbers of calls and moments in it. Errors: not_found, db_unavailable.
+// Record returns the record of the operator with this handle. If handle is empty, id identifies the operator. The parameters
+// recent and moments limit the numbers of calls and moments in the record. Errors: not_found, db_unavailable.
 func (s *Service) Record(ctx context.Context, handle, id string, recent, moments int) (Record, error) {
 	o, err := s.operators.Operator(ctx, handle, id)
 	if err != nil {

@@ -24,8 +24,8 @@ type PubSub struct {
 	handle func(feed.Ephemeral)
 }
 
-// NewPubSub returns a PubSub that calls handle for each event that any process publishes. It uses its own connection to Redis
-// for receiving, which Close closes.
+// NewPubSub returns a PubSub that calls the function handle for each event that any process publishes. It uses its own
+// connection to Redis for receiving, which Close closes.
 func NewPubSub(c *redisx.Client, handle func(feed.Ephemeral)) *PubSub {
 	return &PubSub{redis: c, listen: c.Blocking(), handle: handle}
 }
@@ -34,7 +34,7 @@ func NewPubSub(c *redisx.Client, handle func(feed.Ephemeral)) *PubSub {
 func (p *PubSub) Close() error { return p.listen.Close() }
 
 // Publish sends an event to all processes, including this one. Data must be a JSON object without line breaks. If Redis is
-// unavailable, it calls handle for this process only.
+// unavailable, Publish passes the event only to the function handle of this process.
 func (p *PubSub) Publish(ctx context.Context, e feed.Ephemeral) {
 	text := string(e.Channel) + "\n" + string(e.Type) + "\n" + e.Subject + "\n" + strconv.FormatInt(e.At.UnixMicro(), 10) + "\n" + string(e.Data)
 	if p.redis.Publish(ctx, pubSubKey, text).Err() != nil {
@@ -42,7 +42,8 @@ func (p *PubSub) Publish(ctx context.Context, e feed.Ephemeral) {
 	}
 }
 
-// Run calls handle for the events of all processes until ctx ends. After an error of Redis, it subscribes again.
+// Run calls the function handle for the events of all processes until ctx ends. After an error of Redis, it subscribes
+// again.
 func (p *PubSub) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p.receive(ctx)

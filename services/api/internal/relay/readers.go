@@ -16,8 +16,8 @@ import (
 // other processes ignore them.
 const readersLife = 3 * viewersEvery
 
-// processes is the Redis key of the sorted set of running processes. For each process, readersOf returns the key of the hash
-// that contains the number of its readers by market.
+// processes is the Redis key of the sorted set of running processes. The number of readers of a process by market is in a
+// separate hash, whose key the function readersOf returns.
 var processes = redisx.Key("readers")
 
 func readersOf(process string) string { return redisx.Key("readers:" + process) }
@@ -94,8 +94,8 @@ func (t *Ticker) countOthers(ctx context.Context, id string) (sum int, err error
 	return sum, err
 }
 
-// forEachOther calls read for each other process, with the Redis key of the reader counts of that process. It stops at the
-// first error.
+// forEachOther calls the function read once for each other process. It passes the Redis key of the reader counts of that
+// process. It stops at the first error.
 func (t *Ticker) forEachOther(ctx context.Context, read func(key string) error) error {
 	alive, err := t.redis.ZRange(ctx, processes, 0, -1).Result()
 	for _, process := range slices.DeleteFunc(alive, func(p string) bool { return p == t.id }) {

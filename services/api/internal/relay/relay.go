@@ -60,8 +60,8 @@ func (r *Relay) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// listen sends on wake for each notification of the outbox until ctx ends. If notifications are lost, publication is delayed by
-// up to idleWait.
+// listen sends a value on the channel wake for each notification of the outbox until ctx ends. If notifications are lost,
+// publication is delayed by up to idleWait.
 func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
 	notify := func() {
 		select {

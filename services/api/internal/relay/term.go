@@ -104,8 +104,8 @@ func (t *term) publish(ctx context.Context) (bool, error) {
 	return len(messages) == pageSize, nil
 }
 
-// sync sets at to the number of the last event in the stream. It deletes a stream that is ahead of the feed or belongs to
-// another feed. If the stream lacks more than streamLength events, sync skips the oldest of them.
+// sync sets the field at to the number of the last event in the stream. It deletes a stream that is ahead of the feed or
+// belongs to another feed. If the stream lacks more than streamLength events, sync skips the oldest of them.
 func (t *term) sync(ctx context.Context, now time.Time) error {
 	t.synced = false
 	last, err := lastEvent(ctx, t.Redis)

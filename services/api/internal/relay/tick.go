@@ -25,9 +25,9 @@ const (
 	MaxMarkets = 20_000
 )
 
-// Ticker publishes changes of markets to the readers of this process. It reads the price and the crowd once a second, and the
-// number of viewers every five seconds. A process reads only the markets that its readers watch. The only data that processes
-// share is how many readers each of them has.
+// Ticker publishes changes of markets to the readers of this process. It reads the price and the crowd once a second, and
+// the number of viewers every five seconds. A process reads only the markets that its readers watch. Processes share only
+// their numbers of readers.
 type Ticker struct {
 	store  feed.Store
 	redis  *redisx.Client

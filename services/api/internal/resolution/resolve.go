@@ -85,7 +85,7 @@ type Tally struct {
 	Scored, Won, Lost, Void int64
 }
 
-// Add returns the sums of the numbers of two tallies.
+// Add returns a Tally with the sums of the numbers in t and u.
 func (t Tally) Add(u Tally) Tally {
 	return Tally{t.Scored + u.Scored, t.Won + u.Won, t.Lost + u.Lost, t.Void + u.Void}
 }

@@ -63,7 +63,7 @@ type Word struct {
 	misspelled []string
 }
 
-// precedes reports whether word does not begin with the text of w. word must contain the text of w.
+// precedes reports whether other text precedes the text of w in word. word must contain the text of w.
 func (w *Word) precedes(word string) bool { return !strings.HasPrefix(word, w.Text) }
 
 // filters returns the index terms for the status, provider and lane filters of a query.
@@ -135,8 +135,8 @@ type indexTerm struct {
 	share float64
 }
 
-// term returns how the class c selects markets by the word w: as a tsquery term, or as a LIKE pattern (part) with a tsquery
-// term that matches at least the same markets. The term is empty if the index cannot help. Both are empty if no market
+// term returns how the class c selects markets by the word w. The result is a tsquery term, or a LIKE pattern (part) with a
+// tsquery term that matches at least the same markets. The term is empty if the index cannot help. Both are empty if no market
 // matches. other reports whether the selection differs from that of the next better class.
 func (w *Word) term(c class) (term, part string, other bool) {
 	switch {
@@ -159,7 +159,8 @@ func (w *Word) term(c class) (term, part string, other bool) {
 }
 
 // pairs returns a tsquery that matches every title whose Similarity to words is at least 0.2, and further titles. For at most
-// five words it matches any one word, for more words any pair of words. Without words, it matches no title.
+// five words, it matches each title with one of them. For more words, it matches each title with two of them. Without words,
+// it matches no title.
 func pairs(words []string) string {
 	var terms []string
 	for i, a := range words {

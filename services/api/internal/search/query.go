@@ -50,8 +50,8 @@ const (
 	maxQuery = 400
 )
 
-// text returns the search text as valid UTF-8 without zero bytes. A text longer than maxQuery is truncated at a word
-// boundary.
+// text returns the search text as valid UTF-8 without zero bytes. It truncates a text longer than maxQuery, at the last word
+// boundary if there is one.
 func (q *Query) text() string {
 	s := q.Text
 	if len(s) > maxQuery {

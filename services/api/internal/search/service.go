@@ -72,7 +72,7 @@ type Service struct {
 	sentiments *cache.Cache[protocol.MarketID, Sentiment]
 }
 
-// NewService returns a service that reads from the given store. Close must be called at the end.
+// NewService returns a service that reads from the given store. The caller must call Close when it no longer uses the service.
 func NewService(store Store, now func() time.Time) *Service {
 	sentiments := cache.New(cache.Options[protocol.MarketID, Sentiment]{
 		// The age of a sentiment is measured from the start of its read, but the cache measures from the end of the read.

@@ -45,8 +45,9 @@ func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol
 	return price
 }
 
-// Basis returns the scoring price that a call gets when it is filed. side is the price of the side called. The scoring price is
-// the larger of stated and side minus tolerance, in bps. If side is nil, it equals stated.
+// Basis returns the scoring price that a call gets when it is filed. side is the price of the side called. If side is nil, the
+// scoring price is the stated price. Otherwise it is the stated price or the difference of side and tolerance, whichever is
+// larger. Prices and tolerance are in bps.
 func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps {
 	if side == nil {
 		return stated
@@ -54,7 +55,8 @@ func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps 
 	return max(stated, *side-protocol.Bps(tolerance))
 }
 
-// Move returns the change of the price of the side called since the call, in bps. live is the current YES price.
+// Move returns the change, in bps, of the price of the side called since the call was filed. price is the price of the call,
+// and live is the current YES price.
 func Move(side protocol.Side, price, live protocol.Bps) int {
 	return int(live.Of(side)) - int(price)
 }

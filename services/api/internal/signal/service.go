@@ -79,8 +79,8 @@ func NewService(store Store, markets *market.Service, now func() time.Time) *Ser
 	return &Service{Store: store, markets: markets, now: now}
 }
 
-// SetViewerCounter sets a function that returns the number of viewers of a market and must not block. This number is stored as
-// the reach of a call. If it is 0, or if no function is set, the reach that the client states is stored.
+// SetViewerCounter sets the function that returns the number of viewers of a market. The function must not block. Its result
+// is stored as the reach of a call. If the result is 0, or if no function is set, the reach that the client states is stored.
 func (s *Service) SetViewerCounter(counted func(protocol.MarketID) int) { s.counted = counted }
 
 // setReach sets the reach of a draft to the number of viewers of its market, unless the number is 0 or unknown.

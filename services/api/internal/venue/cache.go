@@ -2,8 +2,8 @@ package venue
 
 import "sync"
 
-// Cache stores at most Most values by key. When it is full, it deletes an arbitrary value for each new key. Values do not
-// expire. Cache is safe for concurrent use.
+// Cache stores values by key. Its size is limited by the field Most. When it is full, it deletes an arbitrary value for each
+// new key. Values do not expire. Cache is safe for concurrent use.
 type Cache[V any] struct {
 	Most int // largest number of values; 0 means 50,000
 

@@ -233,9 +233,9 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("status %d: %q", resp.StatusCode, text)
 }
 
-// retryAfter returns whether a request that got an error response may be repeated, and after which delay. It may be repeated
+// retryAfter reports whether a request that got an error response may be repeated, and after which delay. It may be repeated
 // if the status is 429, or 500 or greater. The delay is the value of the header Retry-After, which contains seconds or a
-// date. It is at most maxPause for status 429 and maxWait for others, and 0 without the header.
+// date. It is at most maxPause for status 429 and at most maxWait for others. Without a valid header it is 0.
 func (c *Client) retryAfter(resp *http.Response) repeat {
 	limited := resp.StatusCode == http.StatusTooManyRequests
 	if !limited && resp.StatusCode < http.StatusInternalServerError {

@@ -83,7 +83,7 @@ func (t *limits) slow(pause time.Duration) {
 	}
 }
 
-// set changes the rate of all buckets to a total of rps requests per second. The caller must hold t.mu.
+// set sets the total rate of all buckets to rps requests per second. The caller must hold t.mu.
 func (t *limits) set(rps float64, now time.Time) {
 	t.rate, t.changed = rps, now
 	for p := range t.lanes {

@@ -30,8 +30,8 @@ func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote
 	return &market.Quote{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: at.UTC().Truncate(time.Millisecond), Rule: rule}
 }
 
-// Quote returns the quote of an order book that the response contains, dated a.At. It returns nil in the same cases as
-// NewQuote.
+// Quote returns the quote of an order book that the response contains. The time of the quote is a.At. Quote returns nil in
+// the same cases as NewQuote.
 func (a *Answer) Quote(rule string, bid, ask loosejson.Price) *market.Quote {
 	return a.QuoteAt(rule, bid, ask, a.At)
 }
@@ -65,8 +65,8 @@ const readers = 4
 
 // QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. It requests the
 // markets one by one if their number is not greater than the parameter few. For more markets it reads the list of open
-// markets instead. It always requests second quotes one by one, because reading the list takes too long. It omits ids for
-// which own returns false, because they belong to other venues.
+// markets instead. With the purpose market.ForConfirm, it always requests markets one by one, because reading the list takes
+// too long. It omits ids for which the function own returns false, because they belong to other venues.
 func QuoteOneByOne(
 	ctx context.Context, v market.Venue, ids []protocol.MarketID, own func(protocol.MarketID) (string, bool), few int,
 ) ([]market.Record, error) {

@@ -84,9 +84,9 @@ func NewService(store Store, send Send, vault *Vault, allowed func(url string) b
 	return &Service{store: store, send: send, vault: vault, allowed: allowed, now: now}
 }
 
-// Channels returns the channels with the given names, for a webhook of the operator with this handle. The name me selects the
-// private channel of the operator. Errors: missing_channels without a name; invalid_channels for more than MaxChannels or
-// repeated names; unknown_channel for an unknown name or a channel without numbered events.
+// Channels returns the channels with the given names, for a webhook of the operator with this handle. The name "me" selects
+// the private channel of the operator. Errors: missing_channels without a name; invalid_channels for more than MaxChannels
+// or repeated names; unknown_channel for an unknown name or a channel without numbered events.
 func Channels(names []string, handle string) ([]feed.Channel, error) {
 	if len(names) == 0 {
 		return nil, ErrNoChannel
@@ -177,9 +177,10 @@ func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
 	return s.store.GetWebhook(ctx, o.ID, id)
 }
 
-// Change changes a webhook of the operator. If it changes which events are sent, the pending delivery ends, and its events are
-// sent again in a new one. Errors: not_found, invalid_description, and invalid_url if the URL differs: a new URL could belong
-// to another receiver, who must not get requests with the same secret.
+// Change changes a webhook of the operator. If it sets the channels or types, or activates the webhook, the pending delivery
+// ends. Its events are then sent again in a new one. Errors: not_found, unauthenticated, invalid_description, and
+// invalid_url if the URL differs. A new URL could belong to another receiver, who must not get requests with the same
+// secret.
 func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hook, error) {
 	if !known(id) {
 		return Hook{}, ErrNotFound
@@ -224,7 +225,7 @@ func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret
 }
 
 // Deliveries returns up to limit entries of the delivery log of a webhook, newest first. If before is not 0, it returns only
-// entries with a Line below it. Error: not_found.
+// entries with a Line smaller than before. Error: not_found.
 func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int64, limit int) ([]Delivery, error) {
 	if !known(id) {
 		return nil, ErrNotFound
@@ -232,8 +233,8 @@ func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int
 	return s.store.ListDeliveries(ctx, o.ID, id, before, limit)
 }
 
-// Test sends a delivery without events, even if the webhook is inactive, and returns its result. Errors: not_found,
-// rate_limited if the last test was less than TestEvery ago.
+// Test sends a delivery without events, even if the webhook is inactive, and returns its result. Errors: not_found, and
+// rate_limited if less than TestEvery has passed since the last test.
 func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error) {
 	if !known(id) {
 		return Delivery{}, ErrNotFound

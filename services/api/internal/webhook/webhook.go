@@ -141,5 +141,6 @@ func Backoff(attempt int, chance float64) time.Duration {
 	return time.Duration((0.9 + 0.2*chance) * float64(time.Hour))
 }
 
-// Dead reports whether a webhook whose attempts have failed since the given time must be deactivated: DeadAfter has passed.
+// Dead reports whether DeadAfter has passed since the attempts of a webhook began to fail, at the time since. The webhook
+// must then be deactivated.
 func Dead(since, now time.Time) bool { return !now.Before(since.Add(DeadAfter)) }

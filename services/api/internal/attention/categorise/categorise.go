@@ -112,8 +112,9 @@ func Category(lane protocol.Lane, title string, tags []string) string {
 	return Other
 }
 
-// byTitle returns the lane with the greatest sum of keyword weights; of equal sums, the first one in lanes. lead is the
-// difference to the second greatest sum. If the title contains no keyword, byTitle returns LaneOther and 0.
+// byTitle returns the lane with the greatest sum of keyword weights. If several lanes have this sum, it returns the first one
+// in lanes. lead is the difference to the second greatest sum. If the title contains no keyword, byTitle returns LaneOther and
+// 0.
 func byTitle(title string) (lane protocol.Lane, lead int) {
 	points := make([]int, len(lanes))
 	eachPhrase(title, func(phrase string) {
@@ -147,8 +148,9 @@ func mentions(title string, tags []string, words map[string]bool) (found bool) {
 	return found
 }
 
-// eachPhrase calls yield with every sequence of words of text up to the length longest, in lower case. If the last word of a
-// sequence ends in s and is longer than shortest, eachPhrase also calls yield with the sequence without the s.
+// eachPhrase calls the function yield with every sequence of words in text, in lower case. The constant longest is the maximum
+// number of words in a sequence. If the last word ends in s and is longer than the constant shortest, eachPhrase also calls
+// yield with the sequence without the s.
 func eachPhrase(text string, yield func(string)) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&'

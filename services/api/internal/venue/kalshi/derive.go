@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// rule is the source name of quotes from this venue: the best bid and ask in a market record.
+// rule is the source name of quotes from this venue. They are computed from the best bid and ask of a market record.
 const rule = "kalshi.market"
 
 // derive returns the market that a market record and its event describe. requested is the time of the request.

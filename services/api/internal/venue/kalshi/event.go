@@ -119,7 +119,8 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	return a.tagged(ctx, e)
 }
 
-// tagged returns e with the tags of its series if they decide the lane. It sets unread if the tags cannot be read.
+// tagged returns e unchanged if its category is not broad. Otherwise the tags of the series decide the lane, so tagged adds
+// them to e. It sets unread if the tags cannot be read.
 func (a *Adapter) tagged(ctx context.Context, e event) event {
 	if strings.EqualFold(e.category, broad) {
 		s, err := a.readSeries(ctx, e.series)

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// detailTimeout is the timeout of the reads of event and series. A market is usable without them.
+// detailTimeout is the timeout of the requests for an event and its series. A market is usable without them.
 const detailTimeout = 400 * time.Millisecond
 
 // Adapter implements market.Venue for Kalshi. It is safe for concurrent use.

@@ -15,7 +15,8 @@ import (
 // bookTimeout is the timeout of the read of an order book. A market is usable without it.
 const bookTimeout = 400 * time.Millisecond
 
-// Source names of quotes from this venue: the prices at which market orders buy, and the order book.
+// Source names of quotes from this venue. Quotes with rulePrices contain the prices at which market orders buy. Quotes with
+// ruleBook come from an order book.
 const (
 	rulePrices = "limitless.prices"
 	ruleBook   = "limitless.book"
@@ -47,8 +48,9 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rulePrices, loosejson.One-no, yes)
 }
 
-// readBook sets the quote and the price of an open order-book market from its order book, if the market record has none. The
-// price is the middle between bid and ask. readBook changes nothing if the order book is not available within bookTimeout.
+// readBook reads the order book of an open order-book market if its record lacks the price or the prices for a quote. It
+// sets the missing quote from the order book. It sets the missing price to the middle between bid and ask. If the order book
+// is not available within bookTimeout, readBook changes nothing.
 func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
 	priced := m.Yes != nil && len(o.TradePrices.Buy.Market) > 0
 	if m.Status != protocol.MarketOpen || !o.orderBook() || priced {

@@ -48,8 +48,8 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 }
 
 // Quote implements market.Venue. The venue cannot return several slugs in one request. Quote therefore requests up to 25
-// markets one by one. For more markets it reads the list of open markets instead. It always requests second quotes one by
-// one, because reading the list takes too long.
+// markets one by one. For more markets it reads the list of open markets instead. With the purpose market.ForConfirm, it
+// always requests markets one by one, because reading the list takes too long.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, pageSize)
 }

@@ -97,8 +97,8 @@ func isZero(d loosejson.Decimal) bool {
 	return !strings.ContainsAny(mantissa, "123456789")
 }
 
-// rule is the source name of quotes from this venue: the probability of YES in a market record, and 1 minus that probability
-// for NO.
+// rule is the source name of quotes from this venue. They contain the probability of YES in a market record, and 1 minus
+// that probability for NO.
 const rule = "manifold.probability"
 
 // quote returns the quote in the record of an open market. It returns nil if the market is not open or has no probability.

@@ -23,7 +23,7 @@ type Adapter struct {
 }
 
 // New returns an adapter that uses client. The base URL of the client must include the version: …/v0. wait is the time after
-// a resolution in which its creator can withdraw it.
+// a resolution in which the creator of the market can withdraw it.
 func New(client *venue.Client, wait time.Duration) *Adapter {
 	a := &Adapter{client: client, wait: wait, full: venue.Cache[details]{Most: maxFull}}
 	a.read = venue.Records[object]{
@@ -56,8 +56,8 @@ func (a *Adapter) market(o *object, answer *venue.Answer, requested time.Time) m
 }
 
 // Quote implements market.Venue. It requests up to 40 markets one by one. For more markets it reads the list of open markets
-// instead. It always requests second quotes one by one, because reading the list takes too long. The venue's batch read of
-// probabilities is not used, because it does not contain the status.
+// instead. With the purpose market.ForConfirm, it always requests markets one by one, because reading the list takes too
+// long. The venue's batch read of probabilities is not used, because it does not contain the status.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, fewReads)
 }

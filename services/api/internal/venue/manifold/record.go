@@ -66,7 +66,7 @@ var kinds = map[string]bool{
 	"NUMBER": false, "MULTI_NUMERIC": false, "DATE": false, "PERP": false,
 }
 
-// unusable returns "not_binary" for a market whose kind does not have the outcomes YES and NO or whose mechanism is not
+// unusable returns "not_binary" if the kind of the market does not have the outcomes YES and NO, or if its mechanism is not
 // "cpmm-1". It returns "" for other markets. It checks the kind, because numeric markets also have a probability.
 func (a *Adapter) unusable(o *object) string {
 	kind, mechanism := string(o.Kind), string(o.Mechanism)

@@ -21,7 +21,7 @@ type bookRecord struct {
 }
 
 // winner returns the index of the winning outcome in outcomes, the outcome labels of the market. It returns -1 if there is
-// not exactly one winner.
+// not exactly one winner, or if the winner is not one of the first two tokens.
 func (b *bookRecord) winner(outcomes []string) int {
 	found := -1
 	for i, t := range b.Tokens {

@@ -123,8 +123,8 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	}
 }
 
-// readPrices returns the prices of both outcomes. It returns nil if a price is unreadable or outside 0 to 1, or if both are
-// zero, as on new and on very old markets.
+// readPrices returns the prices of both outcomes. It returns nil if a price is unreadable or outside 0 to 1 by more than
+// tolerance. It also returns nil if both prices are zero, as on new and on very old markets.
 func readPrices(o *object) *[2]loosejson.Price {
 	if len(o.OutcomePrices) != 2 {
 		return nil

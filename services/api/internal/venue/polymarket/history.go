@@ -17,8 +17,8 @@ import (
 const maxPoints = 6000
 
 // period defines how the price history of an interval is requested. While the market trades, the request contains the name
-// interval. After the end of trading, it contains the time window that ends then and lasts the given number of seconds. If
-// seconds is 0, the request always contains the name.
+// in the field interval. After the end of trading, the request contains a time window that ends with the trading. The field
+// seconds is the length of this window. If seconds is 0, the request always contains the name.
 type period struct {
 	interval string
 	fidelity int // minutes between points

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// Source names of quotes from this venue: an order book, and frames of the stream. Prices of the metadata service are never a
-// quote, because that service caches its responses.
+// Source names of quotes from this venue. Quotes with ruleBook come from an order book, and quotes with ruleStream from
+// frames of the stream. Prices of the metadata service are never a quote, because that service caches its responses.
 const (
 	ruleBook   = "polymarket.book"
 	ruleStream = "polymarket.stream"
@@ -119,8 +119,8 @@ func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*or
 	return out
 }
 
-// inBackground starts a read in the background. The returned function waits for the result. If there is none after
-// bookTimeout, or if ctx ends, it returns the zero value. The read ends with ctx, which the caller must cancel.
+// inBackground calls the function read in a new goroutine. The returned function waits for the result. If there is none
+// after bookTimeout, or if ctx ends, it returns the zero value. The read ends with ctx, which the caller must cancel.
 func inBackground[T any](ctx context.Context, read func(context.Context) T) (wait func() T) {
 	done := make(chan T, 1)
 	go func() { done <- read(ctx) }()

@@ -39,8 +39,8 @@ type orderBooks struct {
 	tops map[string]top // by token
 }
 
-// take processes one message. It reports whether the message is valid and is about a subscribed market. A message that does
-// not change the prices also updates their time, because the connection delivers every change of an order book.
+// take processes one message. It reports whether the message is valid and is about a subscribed market. Even if a message
+// does not change the prices, it updates their time, because the connection delivers every change of an order book.
 func (b *orderBooks) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
 	if !ok {
@@ -76,7 +76,8 @@ func (b *orderBooks) take(m *message) bool {
 	return false
 }
 
-// change is like set, for prices that may be unreadable. Unreadable prices delete the stored prices of the token.
+// change is like set, for prices that may be unreadable. If a price is unreadable, change deletes the stored prices of the
+// token and returns false.
 func (b *orderBooks) change(token string, bid, ask loosejson.Decimal, at time.Time) bool {
 	low, ok1 := bid.Price()
 	high, ok2 := ask.Price()
@@ -107,8 +108,8 @@ func (b *orderBooks) set(token string, t top, at time.Time) bool {
 	return true
 }
 
-// moment parses a time in Unix milliseconds. It returns now for a time in the future, because a price dated in the future
-// would make newer prices appear old. It returns false for an invalid time.
+// moment parses a time in Unix milliseconds. For a time in the future it returns the current time, because a price dated in
+// the future would make newer prices appear old. It returns false for an invalid time.
 func (b *orderBooks) moment(ms loosejson.Decimal) (time.Time, bool) {
 	n, err := strconv.ParseInt(string(ms), 10, 64)
 	if err != nil || n <= 0 || n > 1<<53 {

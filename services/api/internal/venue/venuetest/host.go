@@ -61,7 +61,8 @@ func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Tim
 	return venues
 }
 
-// Host is a test server with a fixed response for each known path. It answers other paths with 404 and records all requests.
+// Host is a test server with a fixed response for each known path. It responds to other paths with 404 and records all
+// requests.
 type Host struct {
 	URL   string
 	Meter *venue.Meter
@@ -143,7 +144,8 @@ func (h *Host) Paths() []string {
 	return slices.Clone(h.asked)
 }
 
-// Counted returns the sum of the counters with the given metric name whose label values contain all the words.
+// Counted returns the sum of the counters of one metric that have all the given words as label values. name is the name of
+// the metric.
 func (h *Host) Counted(name string, words ...string) (total float64) {
 	h.t.Helper()
 	families, err := h.registry.Gather()
@@ -175,8 +177,8 @@ func Sample(t testing.TB, p protocol.Provider, name string) string {
 	return string(raw)
 }
 
-// Edit returns a copy of answer, a response of provider p, with changed members in its market record. A nil value deletes a
-// member.
+// Edit returns a copy of answer, which must be a response of provider p. It changes members of the market record in the
+// copy. A nil value deletes a member.
 func Edit(t *testing.T, p protocol.Provider, answer string, changes map[string]any) string {
 	t.Helper()
 	var all map[string]any
