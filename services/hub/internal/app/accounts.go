@@ -100,7 +100,7 @@ func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a id
 }
 
 // identityOf returns a function that verifies an identity token and returns the identity with the verified username and name.
-// The function returns an error if the token does not belong to login, the identity of the sign-in.
+// If the token does not belong to its parameter login, the identity of the sign-in, the function returns an error.
 func identityOf(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
 	return func(ctx context.Context, login operator.Identity, token string) (operator.Identity, error) {
 		verified, err := verifier.VerifyIdentity(ctx, login.Issuer, login.Subject, token)

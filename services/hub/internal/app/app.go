@@ -227,7 +227,7 @@ func (a *App) buildServers() error {
 	return nil
 }
 
-// deps builds the services that the HTTP server uses. connect must have opened the connections before.
+// deps builds the services that the HTTP server uses. It uses the connections that the method connect has opened.
 func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
@@ -295,8 +295,8 @@ const (
 	onairLease   int64 = 7201027
 )
 
-// Run starts all servers and loops and blocks until ctx ends, the process receives a stop signal, or a part fails. It then stops
-// all parts. It must be called at most once.
+// Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
+// stops all parts. It must be called at most once.
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, lock int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
@@ -322,7 +322,7 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// close closes the connections and pools that connect has opened, and the reader of partner stations.
+// close closes the connections and pools that the method connect has opened, and the reader of partner stations.
 func (a *App) close() error {
 	var errs []error
 	for _, conn := range []*grpc.ClientConn{a.clock, a.ledger} {

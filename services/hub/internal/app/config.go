@@ -163,8 +163,8 @@ func (c *Config) checkProviders(r *config.Report) {
 	}
 }
 
-// checkVideos adds an error to r if VIDEO_HOSTS contains an invalid host. A host must be in lower case, with its port unless that
-// is 443.
+// checkVideos adds an error to r if VIDEO_HOSTS contains an invalid host. A host must be in lower case and include its port.
+// It must omit the default port 443.
 func (c *Config) checkVideos(r *config.Report) {
 	for _, host := range c.Videos {
 		u, err := url.Parse("https://" + host)

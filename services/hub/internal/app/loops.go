@@ -25,8 +25,8 @@ func (a *App) sweepGrants(ctx context.Context) error {
 	})
 }
 
-// sweepMessages completes, every 30 seconds, messages, attestations and key revocations that a crash interrupted. If one of
-// these steps fails, the next round repeats it.
+// sweepMessages runs every 30 seconds. It completes messages, attestations and key revocations that a crash has interrupted.
+// If one of these steps fails, the next round repeats it.
 func (a *App) sweepMessages(ctx context.Context) error {
 	sweeps := map[string]func(context.Context) (int, error){
 		"messages": a.messages.Sweep, "attestations": a.creations.Sweep, "signers of revoked keys": a.messages.SweepKeys,

@@ -49,8 +49,8 @@ func (a *App) delegate(ctx context.Context, bearer, resource string) (caller.Del
 	}, err
 }
 
-// newMessages builds the service of signed messages and the service of calls that the hub attests. It returns an error if
-// HUB_KEYS is invalid.
+// newMessages builds a.messages, the service of signed messages, and a.creations, which files and attests calls. It returns an
+// error if HUB_KEYS is invalid.
 func (a *App) newMessages() error {
 	keys, err := message.ParseHubKeys(a.cfg.HubKeys.Reveal())
 	if err != nil {
@@ -68,7 +68,8 @@ func (a *App) newMessages() error {
 	return nil
 }
 
-// messageLimit returns the limit of signed messages per minute for each signing key. All hubs share it.
+// messageLimit returns the limiter of signed messages. It allows each signing key message.PerMinute messages per minute, over
+// all hubs.
 func (a *App) messageLimit() *ratelimit.Limiter {
 	fallbacks := a.metrics.Counter("message_limiter_fallback_total", "Message limit checks without Redis.")
 	return ratelimit.New(a.redis, ratelimit.Config{
@@ -116,8 +117,8 @@ func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, erro
 	}, err
 }
 
-// once returns a readiness check that always succeeds after test has succeeded for the first time. A running hub must stay ready
-// when its ledger fails: it still answers reads from caches and rejects writes with a reason.
+// once returns a readiness check that calls test until it succeeds. After that, the check always succeeds. A running hub must
+// stay ready when its ledger fails: it still answers reads from caches and rejects writes with a reason.
 func once(test func(context.Context) error) func(context.Context) error {
 	var seen atomic.Bool
 	return func(ctx context.Context) error {

@@ -97,8 +97,8 @@ func (c *VideoConfig) own() bool {
 	return (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) && (c.HLS != "" || c.Listen != "")
 }
 
-// videoBase returns the public base URL of the origin without a trailing slash. Without HLS_URL, it is the address of the
-// listener, or empty while this hub does not listen for video.
+// videoBase returns the public base URL of the origin without a trailing slash. If HLS_URL is empty, it returns an http URL
+// with the address of this hub's video server. It returns "" if that server is not running.
 func (a *App) videoBase() string {
 	if a.cfg.Video.HLS != "" {
 		return strings.TrimSuffix(a.cfg.Video.HLS, "/")
@@ -204,7 +204,8 @@ func (a *App) openOrigin(ctx context.Context) error {
 	return nil
 }
 
-// runOrigin serves the origin until ctx ends. While another hub is the origin, it retries openOrigin every standbyInterval.
+// runOrigin waits until this hub is the origin and then serves video until ctx ends or the video server stops. While another
+// hub is the origin, it retries openOrigin every standbyInterval.
 func (a *App) runOrigin(ctx context.Context) error {
 	if a.OriginAddr() == "" {
 		a.log.Info("video origin on standby")

@@ -43,7 +43,7 @@ func ParseQuery(operators, window, lane, order string) Query {
 	return q
 }
 
-// Request returns the ledger request for the first entries of the leaderboard, at most limit.
+// Request returns a ledger request for up to limit entries from the top of the leaderboard.
 func (q Query) Request(limit int) *boardv1.ListBroadcastRequest {
 	return &boardv1.ListBroadcastRequest{
 		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit), Order: q.Order,

@@ -41,8 +41,8 @@ type Plan struct {
 }
 
 // Bumpers returns the bumpers of the next hour of the default programme and bumpers for the resolutions of the last 24 hours.
-// verdict must return the verdict of a market.resolved event. Bumpers returns an error only if a source fails and there are no
-// bumpers.
+// The parameter verdict is a function that returns the verdict in a market.resolved event. Bumpers returns an error only if a
+// source fails and there are no bumpers.
 func (s *Service) Bumpers(ctx context.Context, verdict func(*feedv1.Event) string) (Plan, error) {
 	var out Plan
 	next, errNext := s.nextUp(ctx)
@@ -79,7 +79,7 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 	return out, degraded(p)
 }
 
-// degraded converts the partial failure that the clock reports in p to an error; nil if p is complete.
+// degraded returns an error if the clock reports in p that a source failed. It returns nil if p is complete.
 func degraded(p *programv1.Program) error {
 	if p.GetDegraded() == "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Limits of a page of the feed and of the reads that fill it, and the programme that the feed shows.
+// Limits and settings of the feed.
 const (
 	DefaultItems = 30
 	MaxItems     = 100
@@ -99,9 +99,9 @@ type Page struct {
 	Failed error                       // error of reading the moves or the titles; nil: the page is complete
 }
 
-// FeedPage returns a page of the feed. takes must report whether a signal.event is a take. Events are ordered by sequence number,
-// and price moves are inserted by time, so the order does not depend on page sizes. A page can have fewer items than the limit
-// although there is a next page. Error: db_unavailable.
+// FeedPage returns a page of the feed. The parameter takes is a function that reports whether a signal.event is a take. Events
+// are ordered by sequence number, and price moves are inserted by time, so the order does not depend on page sizes. A page can
+// have fewer items than the limit although there is a next page. Error: db_unavailable.
 func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {
@@ -146,7 +146,8 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Even
 // ofStreamer reports whether an item shows video of an operator: a live session or a clip.
 func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
 
-// aired returns the operators of the live and clip items who are approved and neither suspended nor hidden.
+// aired returns the set of handles in the live and clip items whose operators are approved and neither suspended nor hidden.
+// It returns nil if there are no such items.
 func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {

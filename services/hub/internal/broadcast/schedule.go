@@ -42,8 +42,9 @@ type Scheduled struct {
 	Left   time.Duration // time until the market ends
 }
 
-// Schedule lists the markets of a category that the broadcast can show, earliest end first. failed is the error of counting the
-// clips of the markets; the list is then still returned. Error: db_unavailable.
+// Schedule lists the markets in a category that the broadcast can show and that have not ended, earliest end first. An unknown
+// category becomes "sport". If counting the clips fails, Schedule still returns the list, and failed is that error. Error:
+// db_unavailable.
 func (s *Service) Schedule(ctx context.Context, category string) (list []Scheduled, failed, err error) {
 	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{
 		Lane: string(categories[ParseCategory(category)]), Limit: MaxScheduled,
@@ -96,7 +97,8 @@ const (
 // Week is the window of seven days. Only lists of airings support it.
 const Week = "7d"
 
-// ParseSpan parses the window of a list of airings: Week or a window of protocol.ParseWindow. An unknown value becomes 24 hours.
+// ParseSpan parses the window of a list of airings. The value is Week or the name of a window that protocol.ParseWindow
+// accepts. An unknown value becomes 24 hours.
 func ParseSpan(raw string) string {
 	if raw == Week {
 		return raw

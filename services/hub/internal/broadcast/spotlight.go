@@ -164,8 +164,8 @@ func live(shows []livestream.Show) *Spotlight {
 	}
 }
 
-// moved returns a spotlight for the first of the moves if it is at least bigMove, else nil. The ledger lists the largest move
-// first.
+// moved returns a spotlight for the first element of moves, which the ledger lists largest first. It returns nil if there is
+// none, or if the move is smaller than bigMove.
 func moved(moves []*wirev1.Move) *Spotlight {
 	if len(moves) == 0 || !isBig(moves[0]) {
 		return nil

@@ -48,8 +48,8 @@ func (g *generations[K, V]) drop(key K) {
 	delete(g.old, key)
 }
 
-// keyCache caches the ledger's results for operator keys. A request with a key that the ledger has accepted before is counted
-// before the call to the ledger. A refused key is refused for one minute without a call. No entry admits a key. The
+// keyCache caches the ledger's results for operator keys. If a key is cached as accepted, the request is counted first, and
+// then the ledger verifies the key. A refused key is refused for one minute without a call. No entry admits a key. The
 // permissions of a key never change; they are cached to refuse a restricted key early.
 type keyCache struct {
 	existed *generations[KeyHash, Granted]

@@ -26,7 +26,7 @@ const (
 	window = time.Minute
 )
 
-// maxRefusals is half of the maximum number of callers in the cache of refusals.
+// maxRefusals is the maximum number of entries in each of the two maps that cache refusals.
 const maxRefusals = 1 << 14
 
 // RateLimitState is the state of a caller's rate limit after a request.
@@ -83,8 +83,8 @@ func NewLimits(c Counters) *Limits {
 	}}
 }
 
-// Count counts a request of the caller id with a credential of this kind, and returns the state of the limit. If the caller is
-// over its limit, the state is not Allowed.
+// Count counts a request with a credential of this kind, and returns the state of the limit. The parameter id identifies the
+// caller. If the caller is over its limit, Allowed is false.
 func (l *Limits) Count(ctx context.Context, kind Kind, id string) RateLimitState {
 	key := owner{kind, id}
 	if st, refused := l.refused(key); refused {
@@ -103,8 +103,8 @@ func (l *Limits) refused(key owner) (RateLimitState, bool) {
 	return RateLimitState{Limit: r.limit, Retry: wait, Reset: wait}, wait > 0
 }
 
-// Failures counts failed credentials of one kind for each sender, over all hubs. A sender is an IP address, or a client with an
-// IP address.
+// Failures counts failed credentials of one kind for each sender, over all hubs. A sender is an IP address, or an app together
+// with an IP address.
 type Failures struct{ log *ratelimit.Limiter }
 
 // NewFailures returns a counter of failures for the named kind of credential. Its limit is MaxFailures per minute.

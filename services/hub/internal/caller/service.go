@@ -125,8 +125,8 @@ func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
 
 // Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state of the
 // limit; the state is nil for callers without a limit. An Authorization header that is invalid, or that the route does not
-// accept, is refused; no other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and those of the
-// dependencies.
+// accept, is refused; no other credential is tried. If the route accepts client credentials, Resolve does not read the header.
+// Errors: unauthenticated, forbidden, rate_limited, and those of the dependencies.
 func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
 	if r.Accept.Has(AcceptClient) { // the header is missing or contains client credentials
 		return Caller{Kind: Client}, nil, nil
@@ -154,9 +154,10 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitSta
 	return Caller{}, nil, ErrUnauthenticated
 }
 
-// Known returns the kind of a credential that this process can recognize as valid without a call: Key for a key that
-// the ledger has accepted and not refused since, Session for a session with a valid signature, else Anonymous. It does
-// not authenticate. It is used to keep failures of other clients from blocking this caller.
+// Known returns the kind of a credential that this process can check without a call. It returns Key if the ledger has accepted
+// the key and has not refused it within the last minute. It returns Session for cookies with a valid signature that have not
+// expired, and otherwise Anonymous. It does not authenticate. It is used to keep failures of other clients from blocking this
+// caller.
 func (s *Service) Known(r Request) Kind {
 	b, err := parseBearer(r.Authorization)
 	switch {

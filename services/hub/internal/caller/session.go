@@ -17,8 +17,8 @@ const SessionLife = 30 * 24 * time.Hour
 // clockSkew is the maximum time by which the clock of another hub may be ahead.
 const clockSkew = time.Minute
 
-// Signed is the content of session cookies with a valid signature that have not expired. The stored session and the session
-// version must still be checked.
+// Signed is the content of unexpired session cookies with a valid signature. The stored session and the session version must
+// still be checked.
 type Signed struct {
 	Operator operator.ID
 	IssuedAt time.Time
@@ -54,8 +54,8 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }
 
-// Read verifies the signature and then the age of a session. It returns false for an invalid signature or format, and for an
-// expired session.
+// Read verifies the signature of session cookies and then their age. It returns false if the signature or the format is
+// invalid, if the session has expired, or if its issue time is more than clockSkew in the future.
 func (s *Sessions) Read(uid, sig string) (Signed, bool) {
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sig)
 	if err != nil || !s.signed(uid, mac) {

@@ -69,8 +69,9 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	return out, nil
 }
 
-// Find returns the active session of signed cookies. bind is the value of the third cookie, which binds a session to a browser.
-// Errors: unauthenticated for a session that is unknown, ended or bound to another browser; db_unavailable.
+// Find returns the active session of signed cookies. bind is the value of the third cookie, which binds a session to a
+// browser. Errors: unauthenticated if the session is unknown, ended, bound to another browser, or not bound although s.bound
+// is set; db_unavailable.
 func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (StoredSession, error) {
 	row, err := s.read(ctx, signed)
 	if err != nil {

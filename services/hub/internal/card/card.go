@@ -92,8 +92,8 @@ func (c *Card) accent() string {
 	return Plain
 }
 
-// maxRunes is the maximum number of characters of which the function fit computes the width. A longer text is cut first, because
-// no line of a card has space for more characters.
+// maxRunes is the maximum number of characters that the function fit measures. It cuts a longer text first, because no line of
+// a card has space for more characters.
 const maxRunes = 400
 
 // fit shortens s to at most maxWidth pixels. A shortened text ends with an ellipsis.
@@ -108,7 +108,8 @@ func fit(f pen, s string, maxWidth int) string {
 	return prefix(runes, fittingRunes(f, runes, maxWidth, "…")) + "…"
 }
 
-// fittingRunes returns how many leading characters, followed by ending, are at most maxWidth pixels wide.
+// fittingRunes returns the maximum number of leading characters that fit in maxWidth pixels. The text in the parameter ending
+// follows them and must fit too.
 func fittingRunes(f pen, runes []rune, maxWidth int, ending string) int {
 	return sort.Search(len(runes), func(i int) bool { return width(f, prefix(runes, i+1)+ending) > maxWidth })
 }

@@ -62,8 +62,8 @@ func rightToLeft(s string) bool {
 	return false
 }
 
-// drawable returns a copy of the card in which the embedded fonts can draw all texts. Name replaces a title with letters that the
-// fonts lack. Other texts with such letters are left out. Emoji become an ellipsis.
+// drawable returns a copy of the card in which the embedded fonts can draw all texts. Name replaces a title with letters that
+// the fonts lack. Other texts with such letters are left out. Emoji that the fonts lack become an ellipsis.
 func (c *Card) drawable() *Card {
 	out := *c
 	if out.Title = drawableText(c.Title); out.Title == "" {

@@ -103,7 +103,7 @@ type Maker interface {
 	Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error
 }
 
-// Shown returns the clip with the status processing, which it has until it is cut.
+// Shown returns the clip with the status "processing". A clip has this status until it is cut.
 func (d *Draft) Shown() stream.Clip {
 	return stream.Clip{
 		ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, Title: d.Title, Status: "processing", Stance: d.Stance, CreatedBy: d.By, CreatedAt: d.At,

@@ -72,9 +72,9 @@ func NewService(sender Sender, store Store, now func() time.Time) *Service {
 // endTime is the time limit of the store write after sending. The write also happens if the client has disconnected.
 const endTime = 2 * time.Second
 
-// Once sends the digest of a day. If the digest has already been sent or is being sent, Once sends nothing: already is true and
-// recipients is 0. write creates the digest; it runs only if the digest must be sent. Errors: ErrUnsent, and the errors of write
-// and of the store.
+// Once sends the digest of a day. If the digest has already been sent or is being sent, Once sends nothing: already is true
+// and recipients is 0. The function write creates the digest. Once calls it only if the digest must be sent. Errors:
+// ErrUnsent, and the errors of write and of the store.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
 	taken, err := s.store.ReserveDigest(ctx, date, s.now())
 	if err != nil || !taken {

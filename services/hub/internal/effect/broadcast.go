@@ -41,7 +41,8 @@ func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Br
 var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
 	WithText("url must be the https URL of an .m3u8 playlist on an allowed video host, without a user name or a fragment")
 
-// goLive opens a live session for a broadcast that the sender has announced, and returns the id of the session.
+// goLive opens a live session and returns its id. It returns an error if the sender has not announced the broadcast, or if the
+// stream URL is not permitted.
 func (e *Effects) goLive(ctx context.Context, a message.Action, p *message.GoLive) (message.Result, error) {
 	if !stream.Playable(p.URL, e.Videos) {
 		return nil, errVideo

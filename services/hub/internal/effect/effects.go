@@ -30,8 +30,8 @@ type Effects struct {
 	Videos []string // permitted hosts of a stream URL; empty: any host
 }
 
-// Apply applies the payload of a signed message. It returns the result of the message, such as the id of the filed call; nil if
-// the type of the message has no result.
+// Apply applies the payload of a signed message. It returns the result of the message, such as the id of the filed call. If
+// the type of the message has no result, it returns nil.
 func (e *Effects) Apply(ctx context.Context, a message.Action) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
@@ -92,8 +92,8 @@ func (e *Effects) call(ctx context.Context, a message.Action, c *message.Call) (
 	return message.Result{"signalId": id}, nil
 }
 
-// signalID returns the id of the signal that a message files: a UUIDv7 with the time of the message, the same for all
-// attempts.
+// signalID returns a UUIDv7 for the call that a message files. It is derived from the id and the receipt time of the message,
+// so all attempts use the same id.
 func signalID(a message.Action) string {
 	sum := sha256.Sum256([]byte("signal\n" + a.ID))
 	var id uuid.UUID
@@ -110,8 +110,8 @@ func signalID(a message.Action) string {
 var errPrice = message.ErrInvalid.With("field", "priceBps").
 	WithText("priceBps is required: the market has no price of the last 15 minutes")
 
-// draftOf returns the draft of a call. A call without a stated price gets the current price of the market. Errors:
-// market_not_found, errPrice.
+// draftOf returns the draft of a call. A call without a stated price gets the current price of its side. Errors: errPrice, and
+// the errors of the ledger, such as market_not_found.
 func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) (*signalv1.Draft, error) {
 	d := &signalv1.Draft{
 		MarketId: string(c.MarketID), Direction: string(c.Position), Source: string(protocol.SourceAPI),

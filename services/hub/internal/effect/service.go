@@ -90,7 +90,7 @@ type Filed struct {
 	Unconfirmed bool
 }
 
-// dueCall is the stored body of a due attestation of a call. The attestation also uses data that the ledger stores.
+// dueCall is the JSON body of a PendingAttestation for a call. The attestation also uses data that the ledger stores.
 type dueCall struct {
 	Type       message.Type
 	DenpaID    string
@@ -180,7 +180,7 @@ func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, er
 	})
 }
 
-// dueOutcome is the stored body of a due attestation of an outcome. The outcome itself is read from the ledger.
+// dueOutcome is the JSON body of a PendingAttestation for the outcome of a market. The outcome itself is read from the ledger.
 type dueOutcome struct {
 	MarketID protocol.MarketID
 	Reason   string

@@ -20,8 +20,8 @@ var Moments = [...]struct {
 	Most protocol.Bps
 }{{"COMMON", 5000}, {"UNCOMMON", 3500}, {"RARE", 2000}, {"EPIC", 1000}, {"LEGENDARY", 500}}
 
-// Moment returns the rarest tier of a won, counted call by its scoring price. It returns "" for other calls and for prices above
-// all tiers.
+// Moment returns the rarest tier that a won, counted call reaches with its scoring price. It returns "" for other calls and
+// for prices above all tiers.
 func Moment(c *exportv1.Call) string {
 	tier := ""
 	if statusOf(c) == protocol.Won && counts(c) {
@@ -50,7 +50,8 @@ type Tally struct {
 	tooMany   bool // the edge has more calls than skill.MaxCalls
 }
 
-// place is the position of a result in the order of results that determines streaks: by resolution time, filing time and id.
+// place is the position of a result among the results that determine a streak. They are ordered by resolution time, filing
+// time and id.
 type place struct {
 	resolved, created time.Time
 	id                string

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Limits of the members of an entry in a partner's list: characters, counts, seconds and scores.
+// Limits of the values of an entry in a partner's list. Lengths are in characters and durations in seconds.
 const (
 	maxID       = 128
 	maxAddress  = 500

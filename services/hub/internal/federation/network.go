@@ -194,7 +194,7 @@ func partners(ctx context.Context, ledger *ledgerclient.Client) ([]Partner, erro
 	return out, nil
 }
 
-// ranked returns operators of this station with a decided call, best first, at most limit.
+// ranked returns up to limit operators of this station that have a decided call, best first.
 func ranked(ctx context.Context, ledger *ledgerclient.Client, limit int) ([]Operator, error) {
 	r, err := ledger.Records.ListOperators(ctx, &recordv1.ListOperatorsRequest{Limit: int32(limit)})
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, er
 }
 
 // tapes returns all selected tapes: boosted tapes first, then newest first. If tapes have the same id, it returns the tape of
-// this station, or else the tape of the partner whose id is first in the alphabet.
+// this station. If this station has none, it returns the tape of the partner whose station id is first in alphabetical order.
 func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	var all []Tape
 	if want.has(Hub, s.Origin) {
@@ -148,9 +148,9 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 // ownRows is the number of entries that are read from the ranking of this station.
 const ownRows = 2 * MaxOperators
 
-// Operators ranks the human operators of all selected stations by the scores that their stations report, and returns the first
-// limit. If an operator of this station has claimed a wallet at a partner, both entries are merged. Errors: db_unavailable,
-// signal_service_unavailable.
+// Operators ranks the human operators of all selected stations by the scores that their stations report. It returns the best
+// ones, up to limit. If an operator of this station has claimed a wallet at a partner, the two entries are merged. Errors:
+// db_unavailable, signal_service_unavailable.
 func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
 	full := false
@@ -196,8 +196,9 @@ func originRank(o Operator) int {
 }
 
 // merge removes the entries of partners that belong to operators of this station, and adds the partner to AlsoOn of the
-// operator's entry in own. full reports that own was cut at ownRows. In that case, merge also removes the entry of an operator
-// who is missing in own, because this operator may be below the cut.
+// operator's entry in own. If full is true, own contains only the first ownRows operators of this station. In that case, merge
+// also removes an entry whose operator is missing in own, because this operator may have a lower rank. If own is empty, merge
+// removes nothing.
 func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign []Operator) ([]Operator, error) {
 	var proofs []Proof
 	for i := range foreign {
@@ -230,8 +231,8 @@ func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign 
 	}), nil
 }
 
-// proof returns the wallet in the profile URL of a partner's entry; false if there is none. A handle does not identify an
-// operator, because anyone can register it at another station.
+// proof returns the wallet in the profile URL of a partner's entry. If the URL contains no wallet, it returns false. A handle
+// does not identify an operator, because anyone can register it at another station.
 func (s *Service) proof(o *Operator) (Proof, bool) {
 	for _, st := range s.Claims {
 		rest, ok := strings.CutPrefix(o.Href, st.Profile)

@@ -15,8 +15,8 @@ var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "you cannot follow yo
 // Totals has two numbers: the followers of an operator, and the operators that this operator follows.
 type Totals struct{ Followers, Following int64 }
 
-// Counts has the number of followers of an operator. Following is the number of operators that the viewer follows. IsFollowing
-// reports whether the viewer follows the operator.
+// Counts contains the follow counts of an operator for a viewer. Followers is the number of followers of the operator.
+// Following is the number of operators that the viewer follows. IsFollowing reports whether the viewer follows the operator.
 type Counts struct {
 	Followers, Following int64
 	IsFollowing          bool

@@ -52,8 +52,8 @@ type App struct {
 // Active reports whether the app is enabled.
 func (a App) Active() bool { return a.DisabledAt.IsZero() }
 
-// Trusted reports whether an administrator has reviewed the app. To an app without a review, the authorization endpoint redirects
-// only after the user has decided.
+// Trusted reports whether an administrator has reviewed the app. For an app without a review, the authorization endpoint
+// redirects only after the user has decided.
 func (a App) Trusted() bool { return !a.TrustedAt.IsZero() }
 
 // AppDraft holds the members that the owner sets for a new app.

@@ -47,8 +47,8 @@ type Listed struct {
 	Signers []string // public keys of the active signers that the grant created
 }
 
-// ListGrants returns the grants of a user, active ones first, then newest first. It includes revoked and expired grants that are
-// still stored.
+// ListGrants returns the grants of a user. Active grants come first, then revoked and expired ones that are still stored. Each
+// group is sorted from the newest to the oldest grant.
 func (s *Service) ListGrants(ctx context.Context, userID string) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, userID, "", s.Now())
 }

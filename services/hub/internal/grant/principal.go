@@ -67,8 +67,8 @@ func (s *Service) isFor(named, wanted string) bool {
 	return named == wanted || named == "" && wanted == s.Settings.Issuer
 }
 
-// ScopesOf returns the scopes of a caller on the protocol routes. It returns nil for a caller without an app token or an operator
-// key.
+// ScopesOf returns the scopes that a caller with an app token or an operator key has on the protocol routes. For any other caller
+// it returns nil.
 func ScopesOf(who caller.Caller) Scopes {
 	switch who.Kind {
 	case caller.Token:

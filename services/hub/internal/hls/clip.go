@@ -33,9 +33,9 @@ const (
 	maxStillBytes = 2 << 20
 )
 
-// Cut implements clip.Maker. It creates the clip from the newest segments that were received until end and have the requested
-// length together. If an earlier attempt has finished the clip, Cut returns that clip. Error: clip.ErrNoVideo if there are no
-// such segments.
+// Cut implements clip.Maker. It creates the clip from the newest consecutive segments that were received until end. Their
+// total length is about the parameter length. If an earlier attempt has finished the clip, Cut returns that clip. Error:
+// clip.ErrNoVideo if id is invalid or there are no such segments.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Video, error) {
 	if !clipID.MatchString(id) {
 		return clip.Video{}, clip.ErrNoVideo
@@ -64,8 +64,8 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 	return o.readClip(id)
 }
 
-// gather creates links to the segments of a clip in the directory into, under new names. It returns the segments with these
-// names. The stream is locked during the call. Error: clip.ErrNoVideo if there are no segments for the clip.
+// gather links the segments of a clip into a directory, the parameter into. It gives them new names and returns the segments
+// with these names. The stream is locked during the call. Error: clip.ErrNoVideo if there are no segments for the clip.
 func (o *Origin) gather(handle, into string, end time.Time, length time.Duration) ([]segment, error) {
 	s, free := o.acquire(handle, false)
 	defer free()
@@ -97,8 +97,9 @@ func (o *Origin) gather(handle, into string, end time.Time, length time.Duration
 	return list, nil
 }
 
-// last returns the newest consecutive segments that were received until end, with a total length of about length, oldest
-// first. It returns nil if there are none or the newest one is older than maxClipDelay.
+// last returns the newest consecutive segments that were received until end, oldest first. Their total length is about the
+// parameter length, or shorter if there are too few. It returns nil if there are none, or if the newest one was received more
+// than maxClipDelay before end.
 func (s *stream) last(end time.Time, length time.Duration) []segment {
 	name := clipPlaylist
 	if l := s.state.Lists[name]; l != nil && l.First != "" {
@@ -201,7 +202,7 @@ func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 }
 
 // Trim implements clip.Maker. It deletes the oldest clips until the size of all clips is at most Options.ClipBytes. It calls
-// drop before it deletes the files of a clip.
+// the function drop before it deletes the files of a clip.
 func (o *Origin) Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error {
 	dirs, err := readDir(o.root, clipDir)
 	if err != nil {

@@ -68,8 +68,8 @@ func New(o Options) *Origin {
 	}
 }
 
-// Take locks the directory for this process and loads the stored state. It returns false if another process has locked the
-// directory; the caller may then repeat it.
+// Take locks the directory for this process and loads the stored state. If another process has locked the directory, it
+// returns false, and the caller can call Take again later.
 func (o *Origin) Take() (bool, error) {
 	if o.owner.Load() {
 		return true, nil
@@ -151,8 +151,8 @@ func (o *Origin) Close() error {
 	return errors.Join(errs...)
 }
 
-// acquire returns the stream of an operator and prevents its deletion until free is called. If the stream does not exist,
-// acquire creates it, or returns nil if create is false.
+// acquire returns the stream of an operator and prevents its deletion until the function free is called. If the stream does
+// not exist, acquire creates it, or returns nil if create is false.
 func (o *Origin) acquire(handle string, create bool) (s *stream, free func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -58,8 +58,8 @@ type playlist struct {
 	variants    []variant // renditions; only a master playlist has them, and it has no entries
 }
 
-// refused lists tags that make a playlist invalid: byte ranges, variables, alternative renditions and delta updates. The playlist
-// would have another meaning without them. Other unknown tags are ignored.
+// refused lists tags that make a playlist invalid: byte ranges, variables, alternative renditions, delta updates and I-frame
+// playlists. Without these tags, the playlist would have another meaning. Other unknown tags are ignored.
 var refused = []string{"#EXT-X-BYTERANGE", "#EXT-X-DEFINE", "#EXT-X-MEDIA:", "#EXT-X-SKIP", "#EXT-X-I-FRAMES-ONLY"}
 
 // parsePlaylist parses an uploaded playlist of segments or a master playlist. It returns errPlaylist with the reason if the

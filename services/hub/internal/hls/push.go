@@ -233,8 +233,8 @@ func (o *Origin) beat(ctx context.Context, handle string) {
 	}
 }
 
-// keyOf returns the stream key in the Authorization header: a bearer token, or the password of basic authentication with any user
-// name.
+// keyOf returns the stream key in the Authorization header: a bearer token, or the password of basic authentication with any
+// user name. It returns any other header unchanged.
 func keyOf(r *http.Request) string {
 	if _, password, ok := r.BasicAuth(); ok {
 		return password

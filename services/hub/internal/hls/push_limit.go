@@ -30,7 +30,8 @@ func (o *Origin) limitBody(w http.ResponseWriter, r *http.Request) {
 	httpx.LimitBodyTime(w, r, idle, maxBodyTime)
 }
 
-// beginPush counts an upload as open until done is called. It returns errOpen if too many uploads of the stream are open.
+// beginPush counts an upload as open until the function done is called. It returns errOpen if too many uploads of the stream
+// are open.
 func (s *stream) beginPush() (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

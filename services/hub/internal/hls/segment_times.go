@@ -119,9 +119,9 @@ const (
 	maxFrame = 2
 )
 
-// length returns the length of a segment in seconds. stated is the length in the playlist. length returns stated if the
-// segment was not measured or its timestamps agree with stated, and otherwise the length by timestamps. For a single frame,
-// it returns stated, but at most maxFrame.
+// length returns the length of a segment in seconds. The parameter stated is the length in the playlist. If the segment was
+// not measured, or if its timestamps agree with stated, the result is stated. Otherwise the result is the length by
+// timestamps. For a single frame, the result is stated, but at most maxFrame.
 func (g *segment) length(stated float64) float64 {
 	if !g.Measured {
 		return stated

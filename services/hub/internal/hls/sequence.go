@@ -37,8 +37,8 @@ func (t *encoderRun) has(file string) bool {
 	return slices.ContainsFunc(t.Named, func(n runEntry) bool { return n.File == file })
 }
 
-// takeoverDelay is the time after a playlist upload of the current encoder in which playlists of the previous encoder are
-// refused.
+// takeoverDelay is the time for which playlists of the previous encoder are refused after the current encoder has uploaded a
+// playlist.
 const takeoverDelay = 10 * time.Second
 
 var (
@@ -51,11 +51,11 @@ var (
 	errLoop = errPlaylist.WithText("a master playlist must list playlists of segments")
 )
 
-// maxSegmentDelay is the maximum time by which the upload of a segment may start after the upload of its playlist. An encoder
-// can use one connection for segments and another one for playlists.
+// maxSegmentDelay is the maximum time from the upload of a playlist to the start of the upload of its newest segment. An
+// encoder can use one connection for segments and another one for playlists.
 const maxSegmentDelay = 500 * time.Millisecond
 
-// await waits until the uploads of the segments that p lists are complete. It waits at most for the duration within. For the
+// await waits until the uploads of the segments that p lists are complete, but at most for the time limit within. For the
 // newest segment, it also waits up to maxSegmentDelay until its upload starts.
 func (s *stream) await(list string, p playlist, within time.Duration) {
 	entries := p.numbered()
@@ -102,9 +102,9 @@ func (s *stream) byFile(file string) int {
 	return slices.IndexFunc(s.state.Segments, func(g segment) bool { return g.File == file })
 }
 
-// retry reports whether an upload with the hash sum repeats the upload of g, which has the same name. Different bytes are not
-// a repetition. Equal bytes are a repetition if g is the newest segment of its playlist, or if no playlist has listed g, as
-// for an initialization segment.
+// retry reports whether an upload whose hash is sum repeats the upload of g, a segment with the same name. Different bytes are
+// not a repetition. Equal bytes are a repetition if g is the newest segment of its playlist. They are also one if no playlist
+// has listed g, as for an initialization segment.
 //
 // Otherwise the encoder shows the same video again, and the upload is a new segment. This also applies if g belongs to the
 // previous encoder.
@@ -134,8 +134,9 @@ func (s *stream) list(name string) *list {
 }
 
 // apply applies an uploaded playlist and writes the playlist that is served. The served playlist contains the newest segments
-// that are stored without a gap. Its media sequence never decreases. Errors: errMissing if there is no segment to serve or
-// the playlist is outdated, errTaken for a playlist of the previous encoder, and errLoop (see applyMaster).
+// that are stored without a gap. The media sequence of the served playlist never decreases. Errors: errMissing if there is no
+// segment to serve or the uploaded playlist is outdated, errTaken for a playlist of the previous encoder, and errLoop (see
+// applyMaster).
 func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,8 +222,8 @@ func (s *stream) newRun(p playlist) encoderRun {
 	return t
 }
 
-// runOf returns the run that playlist p describes. run contains the indexes of stored segments, which belong to the last len(run)
-// elements of entries. Other elements have no entry in the run.
+// runOf returns the run that playlist p describes. The parameter run contains the indexes of stored segments. They belong to
+// the last len(run) elements of entries. The result omits the other elements.
 func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	skip := len(entries) - len(run)

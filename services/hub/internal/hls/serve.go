@@ -71,7 +71,8 @@ func (o *Origin) live(w http.ResponseWriter, r *http.Request, handle, name strin
 	}
 }
 
-// handleWrite runs do for a request that changes state, if its method is one of methods. It sends no CORS headers.
+// handleWrite runs the function do and responds with status 204 or with its error. If the method of the request is not one of
+// methods, it responds with httpx.ErrNotAllowed instead. It sends no CORS headers.
 func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
 	for _, m := range methods {
 		if m != r.Method {
@@ -104,7 +105,8 @@ func (o *Origin) logRefusal(r *http.Request, err error) {
 	}
 }
 
-// handleRead runs do for a GET or HEAD request and answers OPTIONS. It permits requests from pages of all sites by CORS.
+// handleRead runs the function do for a GET or HEAD request. It also responds to OPTIONS and refuses all other methods. By
+// CORS, it permits requests from pages of all sites.
 func (o *Origin) handleRead(w http.ResponseWriter, r *http.Request, do func()) {
 	h := w.Header()
 	h["Access-Control-Allow-Origin"] = []string{"*"}

@@ -127,7 +127,7 @@ func (s *stream) fresh(now time.Time) bool {
 }
 
 // expect records that a segment is being uploaded, so that a playlist that lists the segment waits for the end of the upload.
-// The caller must call arrived at the end of the upload.
+// The caller must call the returned function at the end of the upload.
 func (s *stream) expect(name string) (arrived func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +147,8 @@ func (s *stream) expect(name string) (arrived func()) {
 var errFull = apperr.New(apperr.TooLarge, "payload_too_large",
 	"the stored minutes of this stream exceed its storage limit; lower the bitrate")
 
-// add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the segments of the stream
-// would then have more than most bytes in total.
+// add moves an uploaded file into the stream. It discards a repeated upload. If the segments of the stream would then exceed
+// the storage limit most, in bytes, it discards the upload and returns errFull.
 func (s *stream) add(g segment, from string, keep time.Duration, most int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,8 +178,8 @@ func (s *stream) add(g segment, from string, keep time.Duration, most int64) err
 	return s.save()
 }
 
-// evict deletes segments that are older than keep. It does not delete segments that a playlist lists if that playlist was
-// uploaded within keep, or initialization segments that remaining segments need.
+// evict deletes segments that are older than the duration keep. It does not delete a segment if a playlist that was uploaded
+// within keep lists it. It does not delete an initialization segment that a remaining segment needs.
 func (s *stream) evict(now time.Time, keep time.Duration) error {
 	used := map[string]bool{}
 	for _, l := range s.state.Lists {

@@ -33,8 +33,8 @@ func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // chargeAddress charges a request to a rate limit of its IP address before the caller is resolved. A request over the limit
-// therefore costs no query, and concurrent requests cannot exceed the limit. A request is not charged if its credential is known
-// to be valid and the route accepts it. Error: rate_limited.
+// therefore costs no query, and concurrent requests cannot exceed the limit. If the credential is known to be valid and the route
+// accepts it, the request is not charged. Error: rate_limited.
 func (s *Server) chargeAddress(c echo.Context) error {
 	t := request.Begin(c, s.Addresses)
 	r, accepted := c.Request(), s.acceptedCredentials(c)

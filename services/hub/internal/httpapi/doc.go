@@ -1,7 +1,7 @@
 // Package httpapi serves the HTTP routes of the hub. The table in routes.go lists every route with its method, path, accepted
-// credentials, CORS class, Cache-Control, handler, and the response while a dependency is unavailable. The guard resolves the
-// caller of a request and checks rate limits and permissions before the handler runs.
+// credentials, CORS class, Cache-Control, handler, and the response while a dependency is unavailable. Before the handler of a
+// route runs, the code in guard.go resolves the caller and checks rate limits and permissions.
 //
-// Handlers and JSON models are in the subpackages, one for each audience. Packages request and view have code that several
-// audiences share; package pages has the HTML pages. Start with routes.go, then guard.go and server.go.
+// The subpackages have the handlers and JSON models. Packages request and view have code that several subpackages share, and
+// package pages has the HTML pages. Start with routes.go, then guard.go and server.go.
 package httpapi

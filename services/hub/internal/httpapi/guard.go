@@ -57,9 +57,9 @@ func (s *Server) admit(c echo.Context, r route) error {
 	return err
 }
 
-// permitted checks that the caller may use the route. A route with a scope requires that scope. A route without a scope restricts
-// only keys with the property Strict: they need the permission of the route. For MCP routes, the tool is checked later. Errors:
-// insufficient_scope, and unauthenticated for a revoked key.
+// permitted checks that the caller may use the route. If the route has a scope, the caller needs that scope. Otherwise, only keys
+// with the property Strict are restricted: they need the permission of the route. On MCP routes, the permission for the tool is
+// checked later. Errors: insufficient_scope, and unauthenticated for a revoked key.
 func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if r.scope != "" {
 		return grant.Permit(who, r.scope)
@@ -73,10 +73,10 @@ func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	return grant.ErrInsufficientScope.With("required", r.permission)
 }
 
-// afterCredential returns the error of a handler on a route where the ledger checks the operator key together with the write. For
-// an error that can occur before the call of the ledger, afterCredential checks the key now. An invalid key then gets
-// unauthenticated instead of details about its request. A key that the ledger rejected is recorded, so that its next use fails
-// early.
+// afterCredential handles err, the error of a handler on a route where the ledger checks the operator key together with the
+// write. If err can occur before the ledger checks the key, afterCredential checks the key now. For an invalid key, it returns
+// unauthenticated, so that the response contains no details about the request. Otherwise, it returns err. A key that the ledger
+// rejected is recorded, so that its next use fails early.
 func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch apperr.Of(err).Kind {
 	case apperr.Unauthenticated:
@@ -89,8 +89,9 @@ func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) e
 	return err
 }
 
-// credentials returns the credentials of a request that the route accepts, and the properties of the request that the check of a
-// credential needs.
+// credentials returns the input of Callers.Resolve: the kinds of credentials that the route accepts, the credentials of the
+// request, and properties of the request such as its IP address. It leaves out cookies and secrets that the route does not
+// accept.
 func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
@@ -126,8 +127,9 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	return out
 }
 
-// challenge sets the WWW-Authenticate header of a response that rejects a missing, invalid or insufficient credential. The header
-// names the required credential and where to get one (RFC 6750, RFC 9728). Other errors get no header.
+// challenge sets the WWW-Authenticate header of a response that rejects a missing, invalid or insufficient credential (RFC 6750).
+// Other errors get no header. On protocol routes with Bearer tokens, the header also names the metadata that says where to get a
+// token (RFC 9728).
 func (s *Server) challenge(c echo.Context, r route, err error) {
 	f := apperr.Of(err)
 	var params []string

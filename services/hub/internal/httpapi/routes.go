@@ -110,7 +110,7 @@ func open(path, cache string, h echo.HandlerFunc) route {
 	return r
 }
 
-// cached sets the Cache-Control value of successful responses to rule.
+// cached sets the Cache-Control value of successful responses.
 func (r route) cached(rule string) route { r.cache = rule; return r }
 
 // orEmpty makes the route respond with 200 and the result of the function empty while a dependency is unavailable. The response

@@ -247,8 +247,8 @@ func (s *Server) mount(routes []route) {
 	httpx.Mount(s.router, table)
 }
 
-// retiredFirst returns a middleware that answers 410 for all paths of retired routes. The handlers of the retired routes do not
-// suffice, because the router answers 404 if a path parameter contains a slash.
+// retiredFirst returns a middleware that answers 410 for all paths of retired routes, except to OPTIONS requests. The handlers of
+// the retired routes do not suffice, because the router answers 404 if a path parameter contains a slash.
 func (s *Server) retiredFirst() echo.MiddlewareFunc {
 	retired := map[string]bool{}
 	for _, r := range s.retired() {

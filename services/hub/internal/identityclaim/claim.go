@@ -108,8 +108,8 @@ func (s *Service) Station(name string) (Station, error) {
 	return Station{}, ErrStation
 }
 
-// Claim stores that the operator me owns the wallet with the address a, if the identity provider has linked the wallet to the
-// operator's account. Errors: ErrNotLinked, and the errors of the ledger, the identity provider and the store.
+// Claim stores that the operator me owns the wallet with the address a. If the identity provider has not linked the wallet to
+// the operator's account, it returns ErrNotLinked. Other errors: those of the ledger, the identity provider and the store.
 func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Address, token string) (Claim, error) {
 	account, err := s.accounts.ByID(ctx, me)
 	if err != nil {

@@ -25,7 +25,7 @@ func NewService(p Provider, s Store, newID func() string, now func() time.Time) 
 	return &Service{provider: p, store: s, newID: newID, now: now}
 }
 
-// tries is the maximum number of attempts to store a stream while concurrent requests change it.
+// tries is the maximum number of attempts to store a stream. An attempt fails if a concurrent request has changed the stream.
 const tries = 3
 
 // Provision creates the stream of an approved operator. If the operator already has a stream, Provision replaces its key, and the

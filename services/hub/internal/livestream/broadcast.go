@@ -37,8 +37,8 @@ type GoLive struct {
 	Label       string
 }
 
-// Announced returns the announced broadcast with this id if it belongs to owner. Errors: ErrNoBroadcast, ErrNotYours,
-// db_unavailable.
+// Announced returns the announced broadcast with this id. If it belongs to another operator than owner, the error is
+// ErrNotYours. Other errors: ErrNoBroadcast, db_unavailable.
 func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, error) {
 	b, found, err := s.Store.Broadcast(ctx, id)
 	switch {

@@ -227,7 +227,7 @@ type Totals struct {
 	Watched
 }
 
-// Analytics holds statistics of the audience of an operator's sessions in a window.
+// Analytics contains audience statistics of an operator's sessions in a window.
 type Analytics struct {
 	Window Window
 	Totals
@@ -238,8 +238,8 @@ type Analytics struct {
 	Series      []Step // newest MaxSteps steps with a session, oldest first
 }
 
-// Analytics returns statistics of the audience of an operator's sessions in a window. Errors: not_found, db_unavailable, those of
-// the ledger.
+// Analytics returns audience statistics of an operator's sessions in a window. Errors: not_found, db_unavailable, those of the
+// ledger.
 func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Window) (Analytics, error) {
 	now := s.Now()
 	from, out := now.Add(-w.Span), Analytics{Window: w}

@@ -35,7 +35,7 @@ type Sampler struct {
 	swept   time.Time
 }
 
-// NewSampler returns a Sampler for s that reports to the ledger.
+// NewSampler returns a Sampler that counts the viewers of the service s and reports them to the ledger.
 func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
 	return &Sampler{service: s, ledger: ledger, watched: map[protocol.Handle]bool{}}
 }
@@ -74,8 +74,8 @@ func (p *Sampler) Round(ctx context.Context) error {
 	return p.report(ctx, samples, now)
 }
 
-// report sends the number of viewers of each operator with viewers to the ledger. After the last viewer of an operator has left,
-// it sends 0 once. The ledger adds up the viewers of the streams of a market.
+// report sends the number of viewers of each operator who has viewers to the ledger. After the last viewer of an operator has
+// left, it sends 0 once. The ledger adds up the viewers of all streams of a market.
 func (p *Sampler) report(ctx context.Context, samples []Sample, now time.Time) error {
 	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
 	add := func(handle protocol.Handle, viewers int64) {

@@ -96,8 +96,8 @@ func (s *Service) Last(ctx context.Context, handle protocol.Handle) (Session, bo
 	return last.At(s.Now()), found, err
 }
 
-// OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal, or
-// else the market that the heartbeats name. It returns false if the operator is not live. Error: db_unavailable.
+// OnScreen returns the operator's session if viewers can watch it. Its MarketID is the market of the overlay signal, or else
+// the market that the heartbeats name. If the operator is not live, OnScreen returns false. Error: db_unavailable.
 func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	session, _, err := s.Current(ctx, handle)
 	if err != nil || !session.Live() {

@@ -44,8 +44,8 @@ type Session struct {
 	WentLive  bool    // set by Beat: this heartbeat made the session live
 }
 
-// At returns the state of the session at the time now. A session without a heartbeat for Life has ended, even if its end is not
-// stored yet.
+// At returns the state of the session at the time now. If the last heartbeat is at least Life ago, the session has ended, even
+// if its end is not stored yet.
 func (s Session) At(now time.Time) Session {
 	if s.EndedAt.IsZero() && !s.LastBeat.After(now.Add(-Life)) {
 		s.EndedAt, s.Viewers = s.LastBeat.Add(Life), 0

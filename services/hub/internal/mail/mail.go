@@ -41,9 +41,9 @@ type Server struct {
 	plain          bool
 }
 
-// Parse parses the address of a mail server, the sender and the recipients. The address is smtp://user:password@host:port for
-// STARTTLS or smtps://user:password@host:port for implicit TLS. plain permits a server without TLS, for development. Errors do
-// not contain the address, because it contains the password.
+// Parse parses the address of a mail server, the sender and the recipients. The address is smtp://[user:password@]host[:port]
+// for STARTTLS, or the same with smtps for implicit TLS. plain permits a server without TLS, for development. Errors do not
+// contain the address, because it contains the password.
 func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {

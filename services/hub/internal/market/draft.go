@@ -9,8 +9,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Limits and default of the members of a native market: texts in characters, prices in basis points, and the time until its
-// cutoff.
+// Limits and the default price of a native market. Limits of texts are in characters, and prices are in basis points.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200

@@ -100,8 +100,8 @@ type Store interface {
 	Unpin(ctx context.Context, id protocol.MarketID) (bool, error)
 }
 
-// WriteError converts the error of a write to a market: it returns ErrNotFound with the market id for an unknown market, else
-// err.
+// WriteError converts the error of a write. If err means that the market is unknown, it returns ErrNotFound with the market
+// id. Otherwise it returns err.
 func WriteError(err error, id protocol.MarketID) error {
 	if apperr.Of(err).Kind == apperr.NotFound {
 		return ErrNotFound.With("marketId", string(id))
@@ -109,7 +109,8 @@ func WriteError(err error, id protocol.MarketID) error {
 	return err
 }
 
-// ReadError converts the error of a read of a market: it returns ErrUnknown for an unknown market, else err.
+// ReadError converts the error of a read. If err means that the market is unknown, it returns ErrUnknown. Otherwise it returns
+// err.
 func ReadError(err error) error {
 	if err != nil && apperr.Of(err).Kind == apperr.NotFound {
 		return ErrUnknown

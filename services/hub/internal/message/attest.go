@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// Attestation is a fact that the hub states in a message that it signs with its own key.
+// Attestation is a fact that the hub states in a message. The hub signs the message with its own key.
 type Attestation struct {
 	Type    Type
 	DenpaID string // the user or, for a fact about the hub, HubID

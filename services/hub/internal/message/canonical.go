@@ -24,8 +24,8 @@ const (
 )
 
 // Canonical returns the canonical form (RFC 8785) of a JSON text. It refuses texts that parsers can interpret differently:
-// duplicate members, invalid UTF-8, lone surrogates, numbers out of the range of a double, and invalid JSON. Errors:
-// payload_too_large, invalid_request with reason not_canonicalizable.
+// duplicate members, invalid UTF-8, lone surrogates, numbers out of the range of a double, and invalid JSON. It also refuses
+// texts that exceed MaxSize or MaxDepth. Errors: payload_too_large, invalid_request with reason not_canonicalizable.
 func Canonical(raw []byte) ([]byte, error) {
 	if len(raw) > MaxSize {
 		return nil, ErrTooLarge

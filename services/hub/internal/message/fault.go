@@ -32,7 +32,7 @@ var (
 		"limit of ten active signers of a passport for an app reached; revoke one first").With("limit", MaxSigners)
 )
 
-// Texts in error responses: values of the member "reason", names of members, and the beginning of a message.
+// Texts in error responses: values of the member "reason", and names of members.
 const (
 	ReasonSchema    = "schema"
 	ReasonWindow    = "timestamp_out_of_window"

@@ -19,7 +19,7 @@ type HubKey struct {
 	NotAfter  time.Time // zero: no end is set
 }
 
-// covers reports whether the key is valid at the time at.
+// covers reports whether the key is valid at the given time.
 func (k HubKey) covers(at time.Time) bool {
 	return !at.Before(k.NotBefore) && (k.NotAfter.IsZero() || at.Before(k.NotAfter))
 }
@@ -114,8 +114,8 @@ func (h *HubKeys) Find(key Key) (HubKey, bool) {
 
 var errNoHubKey = errors.New("no hub key is valid now")
 
-// sign returns the newest key that is valid at the time at and has a seed, and a function that signs with this key. It
-// returns errNoHubKey if there is no such key.
+// sign returns the newest key that has a seed and is valid at the given time, and a function that signs with this key. It returns
+// errNoHubKey if there is no such key.
 func (h *HubKeys) sign(at time.Time) (Key, func([]byte) []byte, error) {
 	for _, k := range h.keys {
 		if private := h.private[k.Key]; private != nil && k.covers(at) {

@@ -77,7 +77,7 @@ func isWord(s string, low, high int) bool {
 	return true
 }
 
-// stamps matches a time in RFC 3339 with a capital T and Z and a year from 1000 to 2999. It does not check that the date exists;
-// protocol.ParseStamp does.
+// stamps matches a time in RFC 3339 with a capital T, a capital Z or a numeric offset, and a year from 1000 to 2999. It does not
+// check that the date exists; protocol.ParseStamp does.
 var stamps = regexp.MustCompile(`^[12][0-9]{3}-[0-9]{2}-[0-9]{2}` +
 	`T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)

@@ -94,7 +94,7 @@ type Store interface {
 	ListKeysInUse(ctx context.Context, after string, now time.Time, limit int) ([]string, error)
 }
 
-// Challenge is a stored random value that a new signer must sign for its registration.
+// Challenge describes a random value that a new signer must sign for its registration. Only the hash of the value is stored.
 type Challenge struct {
 	Hash      []byte // SHA-256 hash of the value
 	Key       Key

@@ -59,8 +59,8 @@ func checkNew(m Message, s Signer, now time.Time) error {
 	return checkPayload(m)
 }
 
-// checkPayload validates the payload of a new message against its schema. It also validates the checksum of a payout address,
-// which a schema cannot express. Error: invalid_request with reason payload and the field.
+// checkPayload validates the payload of a new message against its schema. It also validates a payout address, whose checksum a
+// schema cannot express. Error: invalid_request with reason payload and the field.
 func checkPayload(m Message) error {
 	read, err := ReadPayload(m.Type, m.Payload, false)
 	if err != nil {

@@ -198,7 +198,8 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	return mustMatch(schema)
 }
 
-// playlistStart is the start of the pattern of playlist URLs, whose path is required. In other URLs it is optional.
+// playlistStart is the start of the schema pattern for playlist URLs. These URLs must have a path. For other URLs, the path is
+// optional.
 const playlistStart = `^https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?/`
 
 // patternTexts contains the error texts of patterns in the schemas, by the start of the pattern.

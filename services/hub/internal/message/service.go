@@ -130,8 +130,9 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	return v, nil
 }
 
-// dryRun calls note with the reason of each failed check: signer, signature, time, scope, payload and nonce. It stores nothing
-// and does not request the ledger. Error: db_unavailable.
+// dryRun calls note with the reason of each failed check: signer, signature, time, scope, payload and nonce. If the signer is
+// unknown or the message is already accepted, it checks only the signer and the signature. It stores nothing and sends no request
+// to the ledger. Error: db_unavailable.
 func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) error {
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {

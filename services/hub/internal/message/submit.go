@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// settleTimeout is the time limit of the last step of a message, which stores the result. This step also runs if the client has
-// disconnected.
+// settleTimeout is the time limit for storing the result of a message or dropping the message. This step also runs if the client
+// has disconnected.
 const settleTimeout = 2 * time.Second
 
 // Bearer identifies the optional bearer token of a request that submits a signed message.
@@ -137,8 +137,8 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	return Submitted{Record: r, Replayed: !first}, err
 }
 
-// refused reports whether an error refuses a message permanently. After any other error, the message may or may not have been
-// applied.
+// refused reports whether err means that a message is refused permanently. After any other error, the message may or may not have
+// been applied.
 func refused(err error) bool {
 	var f *apperr.Fault
 	if !errors.As(err, &f) {

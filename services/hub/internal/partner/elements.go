@@ -17,9 +17,9 @@ var (
 	errCut   = errors.New("the response is truncated")
 )
 
-// elements returns the elements of a list that is a member of a JSON object. It does not parse the elements, so a malformed
-// element does not affect the following ones. It skips elements that are too large or nested too deep, and elements after the
-// first maxEntries.
+// elements returns the elements of a list in a JSON object. The parameter member is the name of the list in the object.
+// elements does not parse the elements, so a malformed one does not affect the following ones. It skips elements that are too
+// large or nested too deep, and elements after the first maxEntries.
 //
 // Errors: errShape if the text is not an object with such a list, errCut if the text is truncated or malformed.
 func elements(body []byte, member string) ([][]byte, error) {
@@ -75,8 +75,8 @@ func (s *splitter) space() {
 	}
 }
 
-// enterList moves to the first element of the list that is the named member of the outermost object. It returns false if there is
-// no such list.
+// enterList moves to the first element of a list. The list must be a member of the outermost object, and member is its name.
+// If there is no such list, enterList returns false.
 func (s *splitter) enterList(member string) bool {
 	if s.space(); s.at == len(s.b) || s.b[s.at] != '{' {
 		return false

@@ -91,8 +91,8 @@ var (
 // buffers reuses the buffers for responses, so that frequent reads do not allocate a megabyte each.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// each reads a list of a partner and calls take with the JSON text of each entry. take must not keep the slice after it returns.
-// If the partner reports an outage with an empty list, each returns errDegraded.
+// each reads a list of a partner and calls the function take with the JSON text of each entry. The slice is valid only until
+// take returns. If the partner reports an outage with an empty list, each returns errDegraded.
 func (r *Reader) each(ctx context.Context, address, member string, limit int, take func(raw []byte)) error {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -120,8 +120,8 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 	return err
 }
 
-// get requests a list of a partner. The caller must close the body of the response. It returns an error if the URL is not https,
-// unless Options.Private is set, if the request fails, or if the status is not 200.
+// get requests a list of a partner. The caller must close the body of the response. It returns an error if the request fails
+// or the status is not 200. It also returns an error if the URL is not https, unless Options.Private is set.
 func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && !r.o.Private {

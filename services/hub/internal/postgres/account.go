@@ -18,7 +18,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// maxSessionAttempts is the maximum number of attempts of a sign-in to find a second in which the operator has no session.
+// maxSessionAttempts is the maximum number of attempts to store a new session. An attempt fails if a concurrent sign-in of the
+// operator uses the same second.
 const maxSessionAttempts = 20
 
 var errManySessions = apperr.New(apperr.Limited, "rate_limited", "too many concurrent sign-ins of one account; retry in 1 s").

@@ -97,7 +97,7 @@ func (t operatorTx) beat(ctx context.Context, b livestream.Start) (livestream.Se
 	return now, err
 }
 
-// storeBeat stores a heartbeat. If extend is true, it extends the session with the given id, otherwise it starts a session
+// storeBeat stores a heartbeat. If extend is true, it extends the session with the given id. Otherwise it starts a session
 // with this id. It also extends the overlay signal. For a go-live message, it stores that the message has been executed.
 func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string, url *string, extend bool) error {
 	p := db.ExtendLiveSessionParams{

@@ -21,7 +21,8 @@ func (s *Store) FindMessage(ctx context.Context, id message.ID, key message.Key,
 	return record(row.Message), ok, err
 }
 
-// findMessage returns the stored message with the id of r, or else the stored message of the same key with the nonce of r.
+// findMessage returns the stored message with the id of r. If there is none, it returns the stored message with the key and
+// the nonce of r. It returns false if neither exists.
 func findMessage(ctx context.Context, q *db.Queries, r message.Record) (message.Record, bool, error) {
 	row, ok, err := found(q.FindMessage(ctx, db.FindMessageParams{ID: r.ID, PublicKey: r.Key, Nonce: r.Nonce}))
 	return record(row.Message), ok, err

@@ -109,7 +109,7 @@ func (s *Store) Aired(ctx context.Context, handles []string) (map[string]bool, e
 	return setOf(s.read.ListShown(ctx, handles))
 }
 
-// Withheld returns the media that the HLS origin must not serve: handles of operators and ids of clips. It serves as
+// Withheld returns the media that the HLS origin must not serve: handles of operators and ids of clips. The origin calls it as
 // hls.Options.Withheld.
 func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
 	return setOf(s.read.ListWithheldMedia(ctx))

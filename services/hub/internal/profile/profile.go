@@ -31,7 +31,7 @@ var (
 		With("field", "payoutAddress")
 )
 
-// PayoutSignIn is the maximum age of the sign-in of a session that may change the payout address.
+// PayoutSignIn is the time after a sign-in during which the session may change the payout address.
 const PayoutSignIn = 15 * time.Minute
 
 // ofMember maps each member name of profile.update to the error for an invalid value.
@@ -68,9 +68,9 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	return err
 }
 
-// Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the profile with
-// LF line breaks in the bio and the payout address in canonical form. For an invalid member, it returns the error of the member,
-// such as ErrBio or ErrPayout.
+// Check validates a profile against the schema of profile.update, and verifies the checksum of the payout address. It returns
+// the profile with LF line breaks in the bio and the payout address in canonical form. For an invalid member, it returns the
+// error of the member, such as ErrBio or ErrPayout.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil

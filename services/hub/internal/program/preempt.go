@@ -36,8 +36,8 @@ func (d *Draft) Request() *programv1.CreatePreemptRequest {
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable",
 	"the programme service is unavailable; retry in 1 s").With("retryAfterMs", 1000)
 
-// ClockError converts an error of the clock: it returns ErrUnavailable if the clock is unavailable, and any other error
-// unchanged.
+// ClockError returns ErrUnavailable if err means that the clock is unavailable. It returns any other error unchanged,
+// including db_unavailable.
 func ClockError(err error) error {
 	if f := apperr.Of(err); f != nil && f.Kind == apperr.Unavailable && f.Code != "db_unavailable" {
 		return ErrUnavailable.Wrap(err)

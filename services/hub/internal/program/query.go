@@ -59,9 +59,9 @@ type filter struct {
 	TopPerCategory  *float64 `json:"topPerCategory,omitempty"`
 }
 
-// ParseQuery parses the query parameters of a programme. The members of the parameter spec override the preset. A single
-// parameter, such as categories, overrides the same member of spec. A member of the wrong type or out of range counts as absent.
-// get must return the value of a parameter; empty if it is absent.
+// ParseQuery parses the query parameters of a programme. The members of the parameter spec override the preset. A parameter
+// with the name of a member of spec, such as categories, overrides this member. A member of the wrong type or out of range
+// counts as absent. The function get must return the value of a parameter, or "" if it is absent.
 func ParseQuery(get func(name string) string) Query {
 	q := Query{
 		Preset:    parsePreset(get("preset")),

@@ -12,8 +12,8 @@ func Points(s *signalv1.Signal) (won, lost int) {
 	return (int(protocol.MaxBps) - p) / 100, -((p + 99) / 100)
 }
 
-// PriceFinal reports whether the scoring price of a call is final. While a call on a venue market is open, a second quote can
-// still raise its scoring price.
+// PriceFinal reports whether the scoring price of a call is final. While a verified call on a venue market is pending, a
+// second quote can still raise its scoring price.
 func PriceFinal(s *signalv1.Signal) bool {
 	return protocol.SignalStatus(s.GetStatus()) != protocol.Pending || isNative(s) || !s.GetPriceVerified()
 }

@@ -25,9 +25,9 @@ const (
 	viewers  = "viewers.updated" // type of a change of an operator's number of viewers in the live list
 )
 
-// Publish sends facts to the ledger. Facts of an operator's private channel and viewer numbers are sent as news, which the ledger
-// does not number. Snapshots of channels are sent as copies. An overlay signal is sent as both. The ledger numbers all other
-// facts. Publish returns the errors of the ledger.
+// Publish sends facts to the ledger. It sends viewer numbers, and facts of an operator's private channel, as news, which the
+// ledger does not number. It sends snapshots of channels as copies, and an overlay signal as news and as a copy. The ledger
+// numbers all other facts. Publish returns the errors of the ledger.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

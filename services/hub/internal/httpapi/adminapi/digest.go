@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// Maximum numbers of price moves and of markets that end soon in the digest.
+// Limits of the digest: the number of price moves, and the number of markets that end soon.
 const (
 	digestMovers    = 5
 	digestResolving = 10
@@ -115,7 +115,7 @@ func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 	}, nil
 }
 
-// letter returns the text mail with the statistics in d.
+// letter returns the plain-text mail with the statistics in d.
 func (s *Server) letter(d *openapi.Digest) digest.Letter {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

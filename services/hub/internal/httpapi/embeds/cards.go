@@ -271,8 +271,8 @@ func (s *Server) Embedded(kind share.Kind, param string) echo.HandlerFunc {
 	}
 }
 
-// openLine returns the card line of an open call, with the points if it wins and if it loses. A call that cannot get points has
-// no points in its line.
+// openLine returns the card line of an open call, with the points for a win and for a loss. If the call cannot get points, the
+// line has no points.
 func openLine(call *signalv1.Signal) string {
 	if signal.NoPoints(call) != "" {
 		return "Open"

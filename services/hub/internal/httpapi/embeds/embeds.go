@@ -22,8 +22,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Sizes of embeds in pixels, and the cache age of an oEmbed document in seconds. An operator is shown as a page in an iframe.
-// Other items are shown as a card at half its size.
+// Sizes of embeds in pixels, and the cache age of an oEmbed document in seconds. frameWidth and frameHeight are for an operator,
+// who is shown as a page in an iframe. Other items are shown as a card at half its size.
 const (
 	frameWidth, frameHeight     = 420, 220
 	pictureWidth, pictureHeight = 600, 315
@@ -33,8 +33,8 @@ const (
 // errXML is the error for a format parameter other than json.
 var errXML = apperr.New(apperr.NotImplemented, "not_implemented", "only format=json is supported")
 
-// embedOf returns the JSON model of the embed of an item. While the database is unavailable, the short URL is null and the
-// response is marked as degraded. It returns the errors of the ledger.
+// embedOf returns the embed of an item as a JSON model. If the short link cannot be created, the short URL is null and the
+// response is marked as degraded. Errors: the errors of the ledger.
 func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	ctx := c.Request().Context()
 	f := s.frameOf(t, 0, 0)

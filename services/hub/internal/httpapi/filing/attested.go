@@ -37,7 +37,7 @@ func (s *Server) CreatePrediction(c echo.Context) error { return s.create(c, mes
 // CreateSignal handles POST /api/protocol/v1/signals, which files a call and attests it as a signal.
 func (s *Server) CreateSignal(c echo.Context) error { return s.create(c, message.SignalCreate) }
 
-// create files a call for the owner of the credential and attests it with a message of type t.
+// create handles both creation routes. It files a call for the owner of the credential and attests it with a message of type t.
 func (s *Server) create(c echo.Context, t message.Type) error {
 	key, err := idempotencyKey(c)
 	if err != nil {

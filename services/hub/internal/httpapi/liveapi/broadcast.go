@@ -76,7 +76,7 @@ func (s *Server) BroadcastProgram() view.Read[programQuery] { return s.programOf
 // NetworkProgram handles GET /api/network/program, the programme of a preset or of the filters in the query.
 func (s *Server) NetworkProgram() view.Read[programQuery] { return s.programOf(networkParams) }
 
-// programOf returns the cached read of the programme. Query parameters that are not in known are ignored. Without a clock
+// programOf returns the cached read of the programme. It ignores query parameters that known does not list. Without a clock
 // service, the response is openapi.ProgramOff.
 //
 // While the clock service is unavailable, the response is the last programme of the same query if it is at most view.ProgramLast
@@ -212,8 +212,8 @@ func (q influenceQuery) Key() string {
 	return httpcache.JoinKey("influence", q.window, strconv.Itoa(q.limit))
 }
 
-// Influence handles GET /api/broadcast/influence. It compares price moves after markets aired with moves of markets that did not
-// air. It shows association, not causation.
+// Influence handles GET /api/broadcast/influence. It compares how prices moved after a market aired with how prices moved in
+// markets that did not air. It shows association, not causation.
 func (s *Server) Influence() view.Read[influenceQuery] {
 	return view.Read[influenceQuery]{
 		Pages: s.planPages, Parse: readInfluence,

@@ -149,7 +149,7 @@ func showLiveSignal(s *livestream.Signal) *openapi.LiveSignal {
 	return &openapi.LiveSignal{MarketID: string(s.MarketID), Name: s.Name}
 }
 
-// View handles POST /api/live/{handle}/view, which counts a viewer. A player sends it repeatedly while it plays.
+// View handles POST /api/live/{handle}/view, which counts a viewer. A player sends this request repeatedly during playback.
 func (s *Server) View(c echo.Context, o httpx.Object) error {
 	viewer := o.String("viewerId", livestream.MaxViewerID, false)
 	if err := o.Err(); err != nil {

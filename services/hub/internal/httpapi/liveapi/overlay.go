@@ -82,8 +82,8 @@ func (s *Server) OverlaySignal(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, showOverlay(o, set), err)
 }
 
-// SetOverlay handles POST /api/streamer/signal, which sets the overlay of the caller. A missing price or slug is taken from the
-// market if the ledger has it.
+// SetOverlay handles POST /api/streamer/signal, which sets the overlay of the caller. If the price or slug is missing,
+// fillOverlay fills it in.
 func (s *Server) SetOverlay(c echo.Context, o httpx.Object) error {
 	ctx := c.Request().Context()
 	signal, err := s.readOverlay(ctx, o, request.Caller(c).Operator.Handle)
@@ -115,7 +115,8 @@ func (s *Server) readOverlay(ctx context.Context, o httpx.Object, handle protoco
 // marketTimeout is the time limit for reading the market of an overlay.
 const marketTimeout = 500 * time.Millisecond
 
-// fillOverlay fills in the price and slug of the market if they are missing. If the market cannot be read, they stay empty.
+// fillOverlay fills in the price and slug of the market if they are missing. If the market cannot be read or does not have them,
+// they stay empty.
 func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
 	if o.YesPct != nil && o.Slug != nil {
 		return

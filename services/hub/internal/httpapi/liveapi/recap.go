@@ -62,8 +62,8 @@ func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, showRecap(handle, r), err)
 }
 
-// recapOf returns the recap of the session showID. If showID is empty, it returns the recap of the open session, or of the newest
-// session if none is open. With an empty showID, the result is nil if the operator is unknown or has no session.
+// recapOf returns the recap of the session with the id showID. If showID is empty, it returns the recap of the open session, or
+// of the newest session if none is open. With an empty showID, the result is nil if the operator is unknown or has no session.
 func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) (*livestream.Recap, error) {
 	r, err := s.OnAir.Recap(c.Request().Context(), handle, showID)
 	if showID == "" && errors.Is(err, operator.ErrUnknown) {
@@ -75,8 +75,8 @@ func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) 
 	return r, err
 }
 
-// titleTop sets the title of the most shown market of a session. The title comes from the ledger; a market that the ledger does
-// not have is shown by its id. The overlay name is not used, because the operator can write any text there.
+// titleTop sets the title of the market that a session showed most. The title comes from the ledger; a market that the ledger
+// does not have is shown by its id. The overlay name is not used, because the operator can write any text there.
 func (s *Server) titleTop(ctx context.Context, t *livestream.Top) error {
 	m, err := s.Ledger.Market(ctx, t.MarketID)
 	if errors.Is(err, market.ErrNotFound) {

@@ -51,8 +51,8 @@ func (s *Server) newAgentServer() *mcp.Server {
 // lists for them.
 var unsupported = [...]string{"prompts/", "resources/", "completion/", "logging/", "subscriptions/"}
 
-// checkMethod is a middleware that checks each parsed message before it runs. Unsupported methods are rejected as unknown, and
-// tools require their permission.
+// checkMethod is a middleware that checks each parsed message before it runs. It rejects unsupported methods as unknown, and tool
+// calls without the required permission. A panic becomes an internal error.
 func (s *Server) checkMethod(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -109,8 +109,8 @@ type Refusal struct {
 
 func (r *Refusal) Unwrap() error { return r.error }
 
-// runTool returns the SDK handler of a tool. It returns an error of the tool as a tool result, so that the model can read it and
-// correct the call.
+// runTool returns the SDK handler of a tool. The handler returns an error of the tool as a tool result, so that the model can
+// read it and correct the call.
 func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, ok := ctx.Value(agentCallKey{}).(*agentCall)
@@ -137,8 +137,8 @@ func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 	}
 }
 
-// callTool reads the arguments, runs the tool and returns its JSON result. Errors: invalid_body for unknown arguments, and the
-// errors of the tool.
+// callTool reads the arguments, runs the tool and returns its JSON result. Errors: invalid_body for an unknown argument, an error
+// that names the argument for a null value, and the errors of the tool.
 func (s *Server) callTool(ctx context.Context, t *Tool, call *agentCall, arguments []byte) ([]byte, error) {
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = []byte("{}")

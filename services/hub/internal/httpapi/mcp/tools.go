@@ -30,8 +30,8 @@ type Tool struct {
 	In, Out   json.RawMessage // schemas of arguments and result
 }
 
-// Tools is the list of tools, ordered by name. The first tool must need no permission, because clients without a credential try
-// it.
+// Tools is the list of tools, ordered by name. The first tool must not require a permission, because clients without a credential
+// try it.
 type Tools []*Tool
 
 // find returns the tool with the given name, or nil.

@@ -79,7 +79,7 @@ func (s *Server) Message(c echo.Context) error {
 // repeats an id in a response.
 var integerID = regexp.MustCompile(`^-?\d{1,15}$`)
 
-// readMessage returns the error code and the message for an invalid body: a batch, a duplicate member, invalid JSON, or an id
+// readMessage returns an error code and an error text for an invalid body: a batch, a duplicate member, invalid JSON, or an id
 // that the response could not repeat exactly. The code is 0 for a valid body.
 func readMessage(body []byte) (code int64, why string) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {

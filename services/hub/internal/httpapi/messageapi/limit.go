@@ -37,8 +37,8 @@ func newSubmissions(keys request.KeyLimiter, b *view.Caches) *submissions {
 }
 
 // allow charges a message to the rate limit of its public key, unless the message is already charged or stored. isStored reports
-// whether it is stored. Stored messages are public, so anyone could send one again and use up the limit of the sender's key.
-// Concurrent requests with the same message share the decision.
+// whether the message is stored. Stored messages are public, so anyone could send one again and use up the limit of the sender's
+// key. Concurrent requests with the same message share the decision.
 func (s *submissions) allow(ctx context.Context, m message.Message, isStored func(context.Context) bool) ratelimit.Decision {
 	if _, ok := s.counted.Peek(m.ID); ok {
 		return ratelimit.Unlimited()

@@ -108,7 +108,7 @@ func (s *Server) Signer(c echo.Context) error {
 }
 
 // RevokeSigner handles DELETE /api/protocol/v1/signers/{publicKey}, and DELETE /api/user/signers/{publicKey} for a session. With
-// an app token, it only revokes signers of the token's grant.
+// an app token, it revokes only signers of the token's grant.
 func (s *Server) RevokeSigner(c echo.Context) error {
 	who := request.Caller(c)
 	if who.Kind == caller.Key {

@@ -179,8 +179,8 @@ func (s *Server) HubKeys(c echo.Context) error {
 	})})
 }
 
-// PayloadSchema handles GET /api/protocol/v1/schemas/{type}. It returns the JSON schema of payloads that clients sign, or with
-// attested=1 of payloads that the hub signs.
+// PayloadSchema handles GET /api/protocol/v1/schemas/{type}. It returns the JSON schema of payloads that clients sign. With
+// attested=1, it returns the schema of payloads that the hub signs.
 func (s *Server) PayloadSchema(c echo.Context) error {
 	text, known := message.Schema(message.Type(c.Param("type")), c.QueryParam("attested") == "1")
 	if !known {

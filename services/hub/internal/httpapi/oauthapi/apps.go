@@ -161,7 +161,7 @@ func showGrants(c echo.Context, list []grant.Listed, err error) error {
 }
 
 // RevokeGrant handles DELETE /api/protocol/v1/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session. With an app
-// token, it only revokes the token's grant.
+// token, it revokes only the token's grant.
 func (s *Server) RevokeGrant(c echo.Context) error {
 	who, ctx, id := request.Caller(c), c.Request().Context(), c.Param("grantId")
 	var err error

@@ -94,8 +94,8 @@ func withDescription(err error) error {
 	return err // RFC 6749 defines no such error
 }
 
-// DescribedMethod is a middleware that adds error_description to the error of an unsupported method below
-// /api/protocol/v1/oauth/. The router answers these requests without a handler.
+// DescribedMethod is a middleware for the paths below /api/protocol/v1/oauth/. It adds error_description to the error for an
+// unsupported HTTP method, which the router returns without a handler.
 func DescribedMethod(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := next(c)

@@ -78,9 +78,9 @@ func initials(name string) string {
 	return letters
 }
 
-// requireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in, and back
-// is the path to which the sign-in returns. If ok is false, the handler must return err, because the request is already answered
-// or has failed.
+// requireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in; back is
+// the path that opens afterwards. If ok is false, the handler must return err, because the request is already answered or has
+// failed.
 func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, err error) {
 	setPrivate(c)
 	v := s.viewer(c)
@@ -94,7 +94,7 @@ func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, 
 }
 
 // formViewer returns the visitor who sent a form, and disables caching of the response. Errors: unauthenticated without a
-// session, and the errors of viewer, such as forbidden for a form from another origin.
+// session, and the errors of the method viewer, such as forbidden for a form from another origin.
 func (s *site) formViewer(c echo.Context) (viewer, error) {
 	setPrivate(c)
 	v := s.viewer(c)

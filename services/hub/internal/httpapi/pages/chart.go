@@ -113,7 +113,7 @@ func newChart(s chartInput) chart {
 
 func (s *chartInput) nowSeconds() float64 { return float64(s.Now.Unix()) }
 
-// inPeriod reports whether a Unix time is within the period that the chart shows.
+// inPeriod reports whether a Unix time is within the period that the chart shows, or at most minPeriod after s.Now.
 func (s *chartInput) inPeriod(t int64) bool {
 	return t > 0 && t >= s.Interval.Start(s.Now).Unix() && t <= s.Now.Add(minPeriod).Unix()
 }
@@ -207,8 +207,8 @@ func (s *chartInput) segments(points []sample) [][]sample {
 	return out
 }
 
-// downsample reduces more than 4*maxColumns samples to at most four for each column: the first, lowest, highest and last. The
-// drawn line looks the same.
+// downsample returns the samples for a line. If there are more than 4*maxColumns samples, it keeps at most four for each column:
+// the first, lowest, highest and last. The drawn line looks the same.
 func downsample(run []sample, x axis) []sample {
 	if len(run) <= 4*maxColumns {
 		return run

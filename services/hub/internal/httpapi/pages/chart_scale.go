@@ -30,7 +30,7 @@ func verticalAxis(low, high, step float64) axis {
 	return axis{math.Ceil(high/step) * step, math.Floor(low/step) * step, step}
 }
 
-// bounds calls the function of for each sample and returns the lowest and the highest result. There must be at least one sample.
+// bounds applies a function to each sample and returns the lowest and the highest result. There must be at least one sample.
 func bounds(list []sample, of func(sample) float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range list {

@@ -24,9 +24,9 @@ import (
 // The developer page stores the token of the identity provider in a cookie that is only sent to /dev. API keys and stream keys
 // are created with this token and not with the session.
 //
-// All cookies are SameSite=Lax, so a form of another site is sent without them. The sign-in form of the provider is such a form.
-// Its token is stored in the cookie cookiePending until the redirect to this host, which is sent with the cookie cookieState.
-// That cookie shows that the sign-in started in this browser.
+// All cookies are SameSite=Lax, so a form of another site is sent without them. The sign-in form of the provider is such a form:
+// it sends the token, but no cookies. The token is therefore first stored in the cookie cookiePending. A redirect to this host
+// follows, which is sent with the cookie cookieState. That cookie shows that the sign-in started in this browser.
 const (
 	cookieToken   = "db_dev"
 	cookieState   = "db_dev_state" // state of the sign-in that this browser has started
@@ -148,8 +148,7 @@ func (s *site) showFault(c echo.Context, op operator.Operator, err error) error 
 	return s.showDev(c, httpx.Status(f.Kind), op, func(p *devPage) { p.Notice = notice })
 }
 
-// noticeOf returns the text of the developer page for an error that concerns no field of a form. It returns "" if the user cannot
-// correct the error.
+// noticeOf returns the notice for an error that concerns no field of a form. It returns "" if the user cannot correct the error.
 func noticeOf(f *apperr.Fault) string {
 	switch {
 	case errors.Is(f, grant.ErrAppLimit):
@@ -184,7 +183,7 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 }
 
 // receiveToken handles POST /dev/session, to which the sign-in page of the provider sends the token. The request comes from
-// another site and has no cookies, so the token is only stored for startSession.
+// another site and has no cookies. Therefore, receiveToken only stores the token in a cookie, and startSession checks it.
 func (s *site) receiveToken(c echo.Context) error {
 	form, err := s.form(c)
 	if err != nil {
@@ -208,8 +207,8 @@ func (s *site) receiveToken(c echo.Context) error {
 // tokenChars are the characters of a signed token (JWT). All of them are allowed in cookies.
 const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// startSession handles GET /dev/session, to which receiveToken redirects. It compares the state in the URL with the state cookie
-// of this browser. A token that another site has sent fails this check.
+// startSession handles GET /dev/session, to which receiveToken redirects. If the state in the URL equals the state cookie of this
+// browser, it starts a session with the received token. A token that another site has sent fails this check.
 func (s *site) startSession(c echo.Context) error {
 	state, err := c.Cookie(cookieState)
 	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
@@ -274,7 +273,7 @@ func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) err
 	return redirect(c, devPath)
 }
 
-// developerForm returns a handler that calls the function do with the signed-in operator and the form. The handler first rejects
+// developerForm returns a handler that passes the signed-in operator and the form to the function do. The handler first rejects
 // forms from other origins and visitors who are not signed in.
 func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {

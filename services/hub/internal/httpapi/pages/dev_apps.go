@@ -147,7 +147,7 @@ var signerStatusLabels = map[message.Status]string{
 }
 
 // signersOf returns the signing keys of an operator, with the names of their apps. A key without an app is shown as the own key
-// of the operator. A key of an app without a grant is shown as the key of a deleted app.
+// of the operator. If the operator has no grant for the app of a key, the app is shown as deleted.
 func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
 	list, err := s.Messages.ListSigners(ctx, string(op.ID))
 	if err != nil || len(list) == 0 {

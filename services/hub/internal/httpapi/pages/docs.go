@@ -11,8 +11,8 @@ import (
 
 const docsPath = "/docs"
 
-// docsPolicy is the Content-Security-Policy of the API reference. It allows scripts and requests of this host, and the data:
-// images that the style sheet of Swagger UI contains.
+// docsPolicy is the Content-Security-Policy of the API reference. It allows scripts from this host, requests to this host, and
+// the data: images that the style sheet of Swagger UI contains.
 var docsPolicy = strings.Replace(policy, "img-src 'self'", "img-src 'self' data:", 1) + "; script-src 'self'; connect-src 'self'"
 
 // docsPage is the data of the page with the API reference.

@@ -96,8 +96,8 @@ var amountUnits = [...]struct {
 	name string
 }{{1e12, " T"}, {1e9, " B"}, {1e6, " M"}}
 
-// number formats an amount. Below a million, the text has thousands separators. From a million on, it has two decimals and a
-// suffix, and from 1e15 on, it is "999 T+". number returns "" for a negative amount or one that is not a number.
+// number returns an amount as text. Below a million, the text has thousands separators. From a million on, it has two decimals
+// and a suffix, and from 1e15 on, it is "999 T+". For a negative amount or one that is not a finite number, number returns "".
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return ""
@@ -198,8 +198,8 @@ func bars(id string) (list []bar, width int) {
 	return list, width
 }
 
-// callPoints returns the points of a resolved call with their unit, "not counted" if the call does not count, and "" for an open
-// or void call.
+// callPoints returns the points of a resolved call with their unit. It returns "not counted" if the call does not count, and ""
+// for an open or void call.
 func callPoints(call *signalv1.Signal) string {
 	switch {
 	case call.Score == nil || call.Counted == nil || protocol.SignalStatus(call.GetStatus()) == protocol.Void:

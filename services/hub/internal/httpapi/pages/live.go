@@ -36,7 +36,7 @@ func (a *broadcastState) state() string {
 	return livestream.StateIdle
 }
 
-// readBroadcast returns the broadcast state of an operator, which is empty if the operator is not approved. Error:
+// readBroadcast returns the broadcast state of an operator. If the operator is not approved, the state is empty. Error:
 // db_unavailable.
 func (s *site) readBroadcast(ctx context.Context, handle protocol.Handle) (out broadcastState, err error) {
 	if streamer, err := s.OnAir.Store.Streamer(ctx, handle); err != nil || streamer.Status != livestream.Approved {

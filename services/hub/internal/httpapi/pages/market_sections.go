@@ -118,8 +118,8 @@ func callsOf(list []*signalv1.Signal) []callRow {
 	return rows
 }
 
-// agreementBps is the maximum difference, in bps, between the share of YES calls and the market price for which the page states
-// that both agree.
+// agreementBps is the maximum difference in bps between the share of YES calls and the market price. Up to this difference, the
+// page states that both agree.
 const agreementBps = 300
 
 func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {

@@ -103,7 +103,7 @@ func (l marketQuery) url() string {
 	return marketsPath + "?" + v.Encode()
 }
 
-// firstPage returns the path of the first page of the list for the query as the function change has modified it.
+// firstPage returns the path and query of the first page for a copy of l that the function change has modified.
 func (l marketQuery) firstPage(change func(*marketQuery)) string {
 	l.cursor = ""
 	change(&l)

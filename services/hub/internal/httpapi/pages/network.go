@@ -51,7 +51,8 @@ func (p networkPage) Station(origin string) string { return cmp.Or(p.names[origi
 // this hub does not have.
 func (p networkPage) Market(id string) string { return cmp.Or(p.titles[id], "Market "+id) }
 
-// OtherStations returns the names of the stations with the given origins, for an operator who is on several stations.
+// OtherStations returns the names of the stations with the given origins, separated by commas. The page shows them for an
+// operator who is on several stations.
 func (p networkPage) OtherStations(origins []string) string {
 	names := make([]string, len(origins))
 	for i, origin := range origins {
@@ -82,8 +83,8 @@ func (s *site) network(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "network", p)
 }
 
-// addStations adds this station and its active partners, with their statuses and the numbers of their operators and clips on the
-// page.
+// addStations adds this station and at most stationsShown active partners, with their statuses. For each station, it counts the
+// operators and clips that the page lists.
 func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates map[string]time.Time) {
 	operators, tapes := map[string]int64{}, map[string]int64{}
 	for i := range p.Operators {

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// overlayPolicy is the Content-Security-Policy of the overlay, which any site may show in a frame. It allows scripts and requests
-// of this host, and the live feed. The overlay has no controls, so framing is safe.
+// overlayPolicy is the Content-Security-Policy of the overlay, which any site may show in a frame. It allows scripts from this
+// host, requests to this host, and the live feed. The overlay has no controls, so framing is safe.
 const overlayPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'; base-uri 'none'; " +
 	"frame-ancestors *; connect-src 'self'"
 
@@ -37,7 +37,7 @@ type overlayPage struct {
 }
 
 // overlay handles GET /overlay/{handle}, the overlay page of an operator. The page depends only on the URL, not on the visitor,
-// and is served without a database.
+// and needs no database.
 func (s *site) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {

@@ -217,8 +217,8 @@ func (s *site) routes() []httpx.Route {
 	}
 }
 
-// policy is the default Content-Security-Policy. It allows only styles and images of this host. Pages that run scripts or that
-// other sites may frame have their own policies.
+// policy is the default Content-Security-Policy. It allows only styles, images and form targets of this host. Pages that run
+// scripts or that other sites may frame have their own policies.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // withAccount is like withPageHeaders, for pages whose header shows the account of the visitor. It also sets the cache headers of

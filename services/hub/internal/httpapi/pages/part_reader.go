@@ -34,7 +34,7 @@ func newPartReader(ctx context.Context, within time.Duration) *partReader {
 	return g
 }
 
-// part is the result of reading a part of a page. Value is the zero value if the part could not be read. It must not be used
+// part is the result of reading a part of a page. Value is the zero value if the part could not be read. Value must not be used
 // before partReader.wait returns.
 type part[T any] struct{ Value T }
 
@@ -104,8 +104,8 @@ func (s *site) renderParts(c echo.Context, g *partReader, status int, name strin
 	return s.render(c, status, name, data)
 }
 
-// responseCache caches the responses of an expensive gRPC method. A call that exceeds the time limit of the page continues, so
-// that the next page has the response.
+// responseCache caches the responses of an expensive gRPC method. If a request to the method exceeds the time limit of the page,
+// the request continues, so that the next page has the response.
 type responseCache[A any] struct{ *cache.Cache[string, *A] }
 
 func newResponseCache[A any](now func() time.Time) responseCache[A] {
@@ -114,8 +114,8 @@ func newResponseCache[A any](now func() time.Time) responseCache[A] {
 	})}
 }
 
-// callCached is like callPart, but calls the method only if the cache has no response for the key. If the call exceeds the time
-// limit of the page, the error of the part is httpx.ErrTimeout.
+// callCached is like callPart, but calls the method only if the cache has no response for the key. If the response does not
+// arrive within the time limit of the page, the error of the part is httpx.ErrTimeout.
 func callCached[Q, A any](
 	g *partReader, name string, answers responseCache[A], key string,
 	method func(context.Context, *Q, ...grpc.CallOption) (*A, error), q *Q,

@@ -60,7 +60,7 @@ func roundOutward(bps, way int) int {
 	return out
 }
 
-// significance returns up if the whole interval is above zero, down if it is below zero, and open if it contains zero.
+// significance returns "up" if the whole interval is above zero, "down" if it is below zero, and "open" if it contains zero.
 func significance(r *skill.Report) string {
 	switch {
 	case r.LowBps > 0:
@@ -120,7 +120,8 @@ func skillOf(r *skill.Report) *skillPart {
 // shareBps returns part as a share of total in bps, rounded half up. total must not be zero.
 func shareBps(part, total int64) int64 { return (20_000*part + total) / (2 * total) }
 
-// luckText formats the argument above, which is the probability that a forecaster without skill does at least as well.
+// luckText formats a probability. The parameter named above is the probability that a forecaster without skill does at least as
+// well.
 func luckText(above float64) string {
 	switch {
 	case above >= 0.995:

@@ -35,7 +35,7 @@ type layer struct {
 // topMargin is the fraction of the plot that is free above the highest bar. It has space for the count of the bar.
 const topMargin = 0.12
 
-// weeksOf returns a chart with a stacked bar for each week. The argument what is the name of the counted calls for screen
+// weeksOf returns a chart with a stacked bar for each week. The parameter named what describes the counted calls to screen
 // readers. A week without calls has an empty bar with the number 0.
 func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	var p weekPlot

@@ -157,7 +157,7 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that calls the function do with the account of the signed-in visitor and the form. The handler
+// accountForm returns a handler that passes the account of the signed-in visitor and the form to the function do. The handler
 // returns the errors of readForm.
 func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -196,7 +196,7 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 	return redirect(c, profilePath+"?done=claimed")
 }
 
-// station returns the station that the form names. Error: identityclaim.ErrStation with a text for the page.
+// station returns the station that is selected in the form. Error: identityclaim.ErrStation with a text for the page.
 func (s *site) station(form url.Values) (identityclaim.Station, error) {
 	station, err := s.People.Claims.Station(form.Get("station"))
 	if errors.Is(err, identityclaim.ErrStation) {

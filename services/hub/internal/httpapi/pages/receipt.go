@@ -137,8 +137,8 @@ var resolverLabels = map[string]string{"admin": "Administrator", "manual": "Admi
 // defaultSource is the source of an outcome whose administrator named no source. Pages do not show it.
 const defaultSource = "native"
 
-// resolverOf returns the label of the resolver of an outcome, and its source unless the source is the resolver or defaultSource.
-// An oracle whose source is a venue has the label Venue. resolverOf returns "" without a resolver.
+// resolverOf returns the label of the resolver of an outcome, or "" without a resolver. The label is Venue if the resolver is an
+// oracle and the source is a venue. resolverOf appends the source, unless it is empty, equal to the resolver, or defaultSource.
 func resolverOf(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""

@@ -88,8 +88,8 @@ func returnLabel(address string) string {
 	return ""
 }
 
-// signOut handles POST /sign-out. It ends the session, or with everywhere=yes every session of the operator, and redirects to the
-// sign-in page. Without a session, a request with everywhere=yes fails.
+// signOut handles POST /sign-out, which ends the session and redirects to the sign-in page. With everywhere=yes, it ends every
+// session of the operator; without a session, such a request fails.
 func (s *site) signOut(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {
@@ -115,7 +115,8 @@ func (s *site) startSignIn(c echo.Context, back string) string {
 }
 
 // redirectToSignIn redirects to the identity provider. back is the path to which the sign-in returns. A path that is too long is
-// replaced with the page of connected apps. Without a configured provider, redirectToSignIn returns errNoLogin.
+// replaced with the page of connected apps. If the request uses the alias localhost (see isLocalhostAlias), it redirects to back
+// at the public URL first. Without a configured provider, redirectToSignIn returns errNoLogin.
 func (s *site) redirectToSignIn(c echo.Context, back string) error {
 	if s.LoginURL == "" {
 		return errNoLogin

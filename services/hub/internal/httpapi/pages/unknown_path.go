@@ -14,8 +14,8 @@ import (
 // machinePaths are the first segments of the paths for programs. Unknown paths below them get the error as JSON.
 var machinePaths = []string{"/api/", "/oauth/", "/.well-known/", "/mcp/", "/protocol/"}
 
-// unknownPath is a middleware that renders the error page for a read of an unknown path by a client that accepts HTML. Other
-// requests get the error as JSON.
+// unknownPath is a middleware for requests with an unknown path. If a GET or HEAD request accepts HTML and its path is not below
+// machinePaths, it renders the error page. Other requests get the error as JSON.
 func (s *site) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 	page := s.withAccount(func(echo.Context) error { return httpx.ErrNotFound })
 	return func(c echo.Context) error {

@@ -66,8 +66,8 @@ func (s *eventLeads) last(key string) (id protocol.MarketID) {
 	return id
 }
 
-// load returns the leading market of each event. It reads the lists of moving events of all windows, the longest window first.
-// The first list that contains an event decides.
+// load returns the leading market of each event. For each window, the longest first, it reads the list of moving events. The
+// first list that contains an event decides.
 //
 // If wide is true, load also reads one list for each lane, because the list of all lanes may be too short to contain the event.
 func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {

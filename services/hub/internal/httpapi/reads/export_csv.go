@@ -118,9 +118,9 @@ func csvRow(b *bytes.Buffer, row []string) error {
 	return w.Error()
 }
 
-// cell returns the text of a JSON value: empty for null, and JSON for arrays and objects. Spreadsheets run a text that starts
-// with certain characters as a formula, so such a text is prefixed with a quote (OWASP, CSV injection). Spaces before the
-// character are ignored, because some spreadsheets ignore them.
+// cell returns the text of a JSON value: empty for null, and JSON for arrays and objects. A text that a spreadsheet would run as
+// a formula is prefixed with a quote (OWASP, CSV injection). Spaces at the start of the text do not matter for this check,
+// because some spreadsheets ignore them.
 func cell(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil {

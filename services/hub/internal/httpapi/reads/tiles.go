@@ -154,7 +154,8 @@ func showTile(t *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.Tile {
 // cents rounds an amount in dollars to cents, because sums of floating-point numbers are inexact.
 func cents(usd float64) float64 { return math.Round(100*usd) / 100 }
 
-// tagline returns the number of markets of a tile and the time until they end, as text. It omits the time if ends is zero.
+// tagline returns the number of markets of a tile and the time that is left, as text. The parameter named ends is the end of the
+// markets. If it is zero, the text has no time.
 func tagline(markets int32, ends, now time.Time) string {
 	text := "1 market"
 	if markets != 1 {

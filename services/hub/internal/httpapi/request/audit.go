@@ -34,8 +34,8 @@ type Audit struct {
 }
 
 // Do writes the first audit entry of the action, calls the function do, and writes the entry with the result. It returns the
-// error of that function. If the first entry cannot be written, it returns that error and does not call the function. If the
-// second entry cannot be written, it logs the error.
+// error of that function. If the first entry cannot be written, Do returns the error of the store and does not call the function.
+// If the second entry cannot be written, it logs the error.
 func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error) error {
 	ctx := c.Request().Context()
 	detail, err := json.Marshal(a.Detail)
@@ -67,7 +67,7 @@ func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error)
 	return done
 }
 
-// Audited runs the action a as Audit.Do does, and returns the result of the function do.
+// Audited is like Audit.Do, but also returns the result of the function do.
 func Audited[R any](c echo.Context, s Audit, a AdminAction, do func(context.Context) (R, error)) (result R, err error) {
 	err = s.Do(c, a, func(ctx context.Context) (err error) {
 		result, err = do(ctx)
@@ -76,7 +76,7 @@ func Audited[R any](c echo.Context, s Audit, a AdminAction, do func(context.Cont
 	return result, err
 }
 
-// AuditedCall calls a gRPC method with the request q as an audited action, and returns the response.
+// AuditedCall sends the request q with a gRPC method, as an audited action, and returns the response.
 func AuditedCall[Q, R any](
 	c echo.Context, s Audit, a AdminAction, call func(context.Context, Q, ...grpc.CallOption) (R, error), q Q,
 ) (R, error) {

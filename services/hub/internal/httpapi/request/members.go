@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// Body returns a handler that reads a JSON object from the body and calls the function handle with it. The handler returns the
+// Body returns a handler that reads a JSON object from the body and passes it to the function handle. The handler returns the
 // errors of httpx.Decode.
 func Body(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (httpx.Object, error) { return httpx.Decode(c, httpx.BodyLimit) }, handle)
@@ -29,8 +29,8 @@ func OptBody(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	}, handle)
 }
 
-// with returns a handler that calls the function handle with the result of the function read. If that function fails, the handler
-// returns its error.
+// with returns a handler. The handler calls the function read and passes the result to the function handle. If read returns an
+// error, the handler returns it.
 func with[T any](read func(echo.Context) (T, error), handle func(echo.Context, T) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, err := read(c)
@@ -107,8 +107,8 @@ func Opt32(o httpx.Object, name string, low, high int64) *int32 {
 	return &v
 }
 
-// InvalidRequest gives the error of a body member the code invalid_request, which protocol routes use. It returns other errors
-// unchanged, such as invalid_body for a body that cannot be parsed.
+// InvalidRequest changes the code of an error about a body member to invalid_request, which protocol routes use. It returns other
+// errors unchanged, such as invalid_body for a body that cannot be parsed.
 func InvalidRequest(err error) error {
 	if err == nil {
 		return nil

@@ -34,14 +34,14 @@ func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	return protocol.ParseHandle(raw)
 }
 
-// ByHandle returns a handler that calls its argument with the operator handle in the path. Error: not_found for a text that
-// cannot be an operator handle.
+// ByHandle wraps a function that needs an operator handle. The returned handler reads the operator handle from the path. Error:
+// not_found for a text that cannot be an operator handle.
 func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(HandleParam, handle)
 }
 
-// ByHandleQuery returns a handler that calls its argument with the operator handle in the query. Errors: missing_handle, and
-// not_found for a text that cannot be an operator handle.
+// ByHandleQuery wraps a function that needs an operator handle. The returned handler reads the operator handle from the query.
+// Errors: missing_handle, and not_found for a text that cannot be an operator handle.
 func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.Handle, error) {
 		h, err := HandleQuery(c)
@@ -76,7 +76,8 @@ func ParseUUID(raw string) (string, bool) {
 	return id.String(), err == nil
 }
 
-// ByMarket returns a handler that calls its argument with the market id in the path. Error: not_found for an invalid id.
+// ByMarket wraps a function that needs a market id. The returned handler reads the id from the path. Error: not_found for an
+// invalid id.
 func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.MarketID, error) {
 		id, err := protocol.ParseMarketID(c.Param("marketId"))
@@ -87,7 +88,8 @@ func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFu
 	}, handle)
 }
 
-// BySignal returns a handler that calls its argument with the call id in the path. Error: not_found for an invalid id.
+// BySignal wraps a function that needs a call id. The returned handler reads the id from the path. Error: not_found for an
+// invalid id.
 func BySignal(handle func(echo.Context, string) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (string, error) {
 		id, ok := ParseUUID(c.Param("id"))

@@ -103,8 +103,8 @@ func (s *Server) SignOut(c echo.Context) error {
 	return view.OK(c, openapi.Ok{Ok: true}, err)
 }
 
-// EndSession ends the signed session if ok is true. It removes the cookies even if the store is unavailable, because other people
-// may use the same browser. Error: db_unavailable.
+// EndSession removes the session cookies. If ok is true, it first ends the session that signed names. It removes the cookies even
+// if the store is unavailable, because other people may use the same browser. Error: db_unavailable.
 func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
 	if ok {
 		err = s.Sessions.End(c.Request().Context(), signed)

@@ -111,8 +111,8 @@ func (s *Server) NetworkOperators() view.Read[listQuery] {
 	}
 }
 
-// countFollowers sets the follower counts of the operators of this hub in list. If some counts cannot be read, it leaves them
-// unchanged and returns the error.
+// countFollowers sets the follower counts in list, for the operators of this hub only. If some counts cannot be read, it leaves
+// them unchanged and returns the error.
 func (s *Server) countFollowers(ctx context.Context, list []federation.Operator) error {
 	var ids []operator.ID
 	for i := range list {
@@ -134,8 +134,8 @@ func (s *Server) countFollowers(ctx context.Context, list []federation.Operator)
 	return err
 }
 
-// ViewTape handles POST /api/network/tapes/{id}/view, which counts a view of a tape (clip). A player sends it when it starts. For
-// each tape, the number of counted views of one IP address is limited.
+// ViewTape handles POST /api/network/tapes/{id}/view, which counts a view of a tape (clip). A player sends this request when
+// playback starts. For each tape, the number of counted views of one IP address is limited.
 func (s *Server) ViewTape(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	t, err := s.Network.Find(ctx, id)
@@ -183,8 +183,8 @@ func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 	}, err)
 }
 
-// NetworkPayout handles GET /api/network/payout/{handle}, the payout address of an operator. For a text that cannot be a handle,
-// the response has no address.
+// NetworkPayout handles GET /api/network/payout/{handle}, the payout address of an operator. If the text cannot be a handle, or
+// if there is no payout address, the response has no address.
 func (s *Server) NetworkPayout(c echo.Context) error {
 	handle, err := request.HandleParam(c)
 	if err != nil {

@@ -123,8 +123,8 @@ func WithoutFollows(err error) string {
 	return "follows"
 }
 
-// Marshal returns the JSON text of a, or err if it is not nil. If the response must not be cached, the error is an
-// UncacheableError that contains the text.
+// Marshal returns the JSON text of the answer a. If err is not nil, Marshal returns err. If the response must not be cached, the
+// returned error is an UncacheableError that contains the text.
 func Marshal(a Answer, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
