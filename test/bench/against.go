@@ -17,17 +17,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of the comparison of two source trees. There must be enough pairs of operator and market for all measured calls, because
-// an operator files at most one call on a market.
+// Numbers of operators, markets and lock samples for the comparison of two source trees. An operator files at most one call
+// on a market, so there must be enough pairs of operator and market for all measured calls.
 const (
 	againstPeople  = 3_000
 	againstMarkets = 100 // native markets, and the same number of venue markets
 	lockSamples    = 5
 )
 
-// compareTrees compares this source tree with the git revision of the flag -against: the cost of a filed call, and the ratios of
-// the sections of the flag -only. Each tree starts its own system. The older tree needs a compatible public API and the command
-// `deploy/local up`.
+// compareTrees compares this source tree with the git revision that the flag -against names. It compares the cost of a filed
+// call. If the flag -only selects sections, it also compares their ratios. Each tree starts its own system. The older tree
+// needs a compatible public API and the command `deploy/local up`.
 func (b *bench) compareTrees() {
 	tree, bin := b.checkOut()
 	b.compareFiling(bin)
@@ -36,8 +36,8 @@ func (b *bench) compareTrees() {
 	}
 }
 
-// checkOut checks out the git revision of the flag -against and builds its programs. It returns the directory of the source tree
-// and the directory of the programs.
+// checkOut checks out the git revision that the flag -against names, and builds its programs. It returns the directory of the
+// source tree and the directory of the programs.
 func (b *bench) checkOut() (tree, bin string) {
 	fmt.Println("building the programs of", b.against)
 	tree, bin = filepath.Join(b.dir, "tree"), filepath.Join(b.dir, "old-bin")
@@ -207,8 +207,8 @@ func (t *tree) countLocks(f *filer) float64 {
 	return locks
 }
 
-// compareRatios runs the sections of the flag -only alternately with the bench program of each source tree, and compares the
-// ratios. old is the directory of the older tree.
+// compareRatios runs the sections that the flag -only selects, alternately with the bench program of each source tree. It
+// compares the ratios. old is the directory of the older tree.
 func (b *bench) compareRatios(old string) {
 	type side struct {
 		dir, program string

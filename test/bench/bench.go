@@ -22,7 +22,7 @@ type bench struct {
 	cleanups []func()
 }
 
-// failure is the panic value with which check, Fatal and Fatalf end a run.
+// failure is the panic value of the functions check, Fatal and Fatalf, which end a run.
 type failure struct{ error }
 
 // check ends the run if err is not nil.
@@ -38,8 +38,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// recoverError calls do. If do fails through check, Fatal or Fatalf, recoverError returns the error; else it returns nil. It does
-// not recover from other panics.
+// recoverError calls the function do. If do ends through check, Fatal or Fatalf, recoverError returns the error. Otherwise it
+// returns nil. It does not recover from other panics.
 func recoverError(do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -54,7 +54,8 @@ func recoverError(do func()) (err error) {
 	return nil
 }
 
-// scope calls do, and then the cleanup functions that do has registered, in reverse order. The functions run even if do fails.
+// scope calls the function do, and then, in reverse order, the cleanup functions that do has registered. The cleanup
+// functions run even if do fails.
 func (b *bench) scope(do func()) {
 	outer := b.cleanups
 	b.cleanups = nil
@@ -77,7 +78,7 @@ func (b *bench) Context() context.Context { return b.ctx }
 // Helper does nothing. testing.TB requires the method.
 func (b *bench) Helper() {}
 
-// Failed always returns false, also after a failure.
+// Failed always returns false, even after a failure.
 func (b *bench) Failed() bool { return false }
 
 // Logf prints a line to standard output.
@@ -103,8 +104,8 @@ var databaseSettings = []string{
 // untracked is the Postgres setting that disables statement statistics, because collecting them takes time.
 const untracked = "pg_stat_statements.track=none"
 
-// start starts a system that runs until the end of the current scope. database contains Postgres settings that it adds to
-// databaseSettings. If the option logs is set, start copies the logs of the system at the end.
+// start starts a system that runs until the end of the current scope. Its Postgres settings are databaseSettings, untracked
+// and the settings in database. If the option logs is set, start copies the logs of the system at the end.
 func (b *bench) start(database []string, opts ...stack.Option) *system {
 	fmt.Println("starting a system")
 	opts = append(opts, stack.Env("RATE_LIMIT_ANON", "0"))

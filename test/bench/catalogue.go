@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// catalogueSQL creates the procedure bench.sweep. It performs the minimum database work of a catalogue sweep: it writes the
-// newest quote and a price snapshot of each market, with 100 markets per transaction.
+// catalogueSQL creates the procedure bench.sweep. The procedure performs the minimum database work of a catalogue sweep: it
+// writes the newest quote and a price snapshot of each market, with 100 markets per transaction.
 const catalogueSQL = `
 CREATE SCHEMA IF NOT EXISTS bench;
 CREATE TABLE bench.quotes (LIKE api.market_quotes INCLUDING ALL);
@@ -73,8 +73,8 @@ func (b *bench) catalogue() {
 	b.report.ratio("catalogue, refresh of 50,000 / a minute", "s", lower, 0, times, []float64{60})
 }
 
-// sweep waits for the first complete sweep of an api process that has just started, and returns its measurements. what is the
-// name of the sweep in the output.
+// sweep waits for the first complete sweep of an api process that has just started, and returns its measurements. The parameter
+// what is the name of the sweep in the output.
 func (s *system) sweep(what string) (w sweepResult) {
 	pid, metrics := s.pid("api"), "http://"+s.Setting(s.b, "api", "METRICS_ADDR")+"/metrics"
 	database := treeTime(s.pid("postgres"))

@@ -61,8 +61,8 @@ func (k *book) query() string {
 	return []string{a, b[:3], a + " " + b, b[1:] + "x", "will the " + a + " " + k.often(), k.often() + " " + a}[k.r.IntN(6)]
 }
 
-// addBook inserts generated markets with their quotes and price snapshots into the database. It also inserts the titles into the
-// table bench.docs, whose full text index is the limit of the section search.
+// addBook inserts generated markets with their quotes and price snapshots into the database. It also inserts the titles into
+// the table bench.docs. The section named search compares the product with the full text index of this table.
 func (s *system) addBook() {
 	k, now := newBook(), time.Now().UTC().Truncate(time.Millisecond)
 	lanes := []string{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT"}
@@ -119,8 +119,8 @@ func (s *system) dropBook() {
 	s.settle(tables...)
 }
 
-// refreshBook sets the time of the quotes to now, as a sweep does, and waits until /api/wire returns a full page of market
-// movements.
+// refreshBook sets the time of the quotes to the current time, as a sweep does. It then waits until /api/wire returns a full
+// page of market movements.
 func (s *system) refreshBook(hub string) {
 	s.exec("UPDATE api.market_quotes SET at = now()" + ofBook)
 	stack.Eventually(s.b, 3*time.Minute, "a full page of /api/wire", func() bool {

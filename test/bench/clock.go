@@ -29,8 +29,8 @@ import (
 // clockMarkets is the number of markets from which the clock service computes its timelines.
 const clockMarkets = 10_000
 
-// clock measures the clock service: the time to compute a timeline, compared with the minimum work for it, the CPU time of a
-// cached timeline, and the latency of a timeline that is computed for one request.
+// clock measures three properties of the clock service: the time to compute a timeline, the CPU time of a response with a
+// cached timeline, and the latency of a response whose timeline is computed for the request.
 func (b *bench) clock() {
 	build := b.clockBuild()
 	c := b.startClock()
@@ -58,8 +58,9 @@ var (
 	bareBuild = regexp.MustCompile(`clock markets=10000 compute_us=(\d+) marshal_us=(\d+)`)
 )
 
-// clockBuild measures the computation of a timeline and compares it with a reference program that does only the necessary work.
-// Each program runs alone on one core. clockBuild returns the median time of the product in microseconds.
+// clockBuild measures the computation of a timeline and returns its median time in microseconds. It compares the time with
+// that of a reference program, which does only the necessary work. Without this program, it adds a note to the report
+// instead. Each program runs alone on one core.
 func (b *bench) clockBuild() float64 {
 	tests := filepath.Join(b.dir, "clock-edge.test")
 	const tested = "github.com/signalcast/signalcast/services/clock/internal/httpapi"
@@ -156,15 +157,15 @@ func (c *clockServer) load(clients int, idle float64, path func() string) (float
 	return micros(max(spent, 0), float64(done.n)), done.waits
 }
 
-// marketLedger is a fake ledger that serves the markets of the section clock over gRPC. It implements the methods that the clock
-// service calls.
+// marketLedger is a fake ledger that serves generated markets over gRPC. It implements the methods that the clock service
+// calls.
 type marketLedger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	feedv1.UnimplementedFeedServiceServer
 	answer *marketv1.ListAirableResponse
 }
 
-// ListAirable returns the markets of the section clock.
+// ListAirable returns the generated markets.
 func (l *marketLedger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
 	return l.answer, nil
 }

@@ -37,8 +37,8 @@ const (
 	fanRate   = 3   // single messages per second
 )
 
-// fan is the load generator of the section fanout. It opens the connections of the listeners and publishes messages. Every
-// message contains the time at which it was published.
+// fan is the load generator of the section named fanout. It opens the connections of the listeners and publishes messages.
+// Every message contains the time at which it was published.
 type fan struct {
 	url, publish, hello string // URL of the socket, URL to post messages to, first text that each listener sends
 	conns, pid          int
@@ -173,8 +173,8 @@ func (f *fan) deliver(text []byte) {
 	}
 }
 
-// until calls done repeatedly, with f.mu locked. It stops when done returns true, when publishing fails, or after the duration
-// most. It returns the last result of done.
+// until calls the function done repeatedly, with f.mu locked. It stops when done returns true, when publishing fails, or when
+// the duration most has passed. It returns the last result of done.
 func (f *fan) until(most time.Duration, done func() bool) bool {
 	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
 		f.mu.Lock()
@@ -222,8 +222,9 @@ func (f *fan) warm() {
 	}
 }
 
-// phase calls publish, which returns the number of messages that it has published, and waits up to lateTime until all listeners
-// have received them. It returns the numbers of received and missing deliveries, the CPU time of the server, and the duration.
+// phase calls the function publish, which returns the number of messages that it has published. phase then waits up to
+// lateTime until all listeners have received them. It returns the numbers of received and missing deliveries, the CPU time of
+// the server, and the duration.
 func (f *fan) phase(publish func() int) fanPhase {
 	base, cpu, began := f.got, procTime(f.pid), time.Now()
 	want := base + publish()*f.conns
@@ -270,9 +271,9 @@ func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	return least, time.Since(began)
 }
 
-// limitServer is the helper program fan-limit: a minimal websocket server that is the limit when the reference servers are
-// missing. It sends each body that is posted to /publish to all connections, in one frame. Its arguments are fanLimit or
-// fanJoined, and an address. Clients must read from all connections, because a write has no timeout.
+// limitServer is the helper program fan-limit, a minimal websocket server. It is the limit for the comparison if the
+// reference program is missing. It sends each body that is posted to /publish to all connections, in one frame. Its arguments
+// are fanLimit or fanJoined, and an address. Clients must read from all connections, because a write has no timeout.
 func limitServer(ctx context.Context, args []string) {
 	var mu sync.Mutex
 	var open []net.Conn

@@ -58,7 +58,7 @@ func (b *bench) fanout() {
 }
 
 // buildAnchors builds the reference program and returns its path. If the source directory is missing, it adds a note to the
-// report and returns "". section and means are parts of the note: the section, and the consequence for it.
+// report and returns "". The note contains section (the name of the section) and means (the consequence for it).
 func (b *bench) buildAnchors(section, means string) string {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
 		b.report.note("%s: no reference program in %s, %s", section, b.anchors, means)
@@ -173,8 +173,8 @@ func (f fanResult) print(name string, conns int) {
 		f.Burst.rate(), f.Burst.each(), f.Burst.Missing)
 }
 
-// reportFan adds the comparisons of the product with each other server, and with fixed targets, to the report. all contains the
-// results of the rounds by server name.
+// reportFan compares the product with each of the other servers and with fixed targets, and adds the results to the report. all
+// contains the results of the rounds by server name.
 func (b *bench) reportFan(all map[string][]fanResult, servers []string) {
 	burst := func(f fanResult) float64 { return f.Burst.rate() }
 	p99 := func(f fanResult) float64 { return millis(f.P99) }

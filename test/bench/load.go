@@ -47,7 +47,8 @@ func (c *client) post(path, header, body string) (int, []byte, error) {
 	return res.StatusCode, answer, err
 }
 
-// sent contains the results of load: the number of successful requests, the total time, and the latencies.
+// sent contains the results of the method load: the numbers of successful requests and of 503 responses, the total time, and
+// the latencies.
 type sent struct {
 	n     int
 	shed  int // number of responses with status 503: the machine was busy with other work
@@ -55,10 +56,10 @@ type sent struct {
 	waits []time.Duration
 }
 
-// errShed is the error of a request with the response 503. load counts such a request and continues.
+// errShed is the error for a response with status 503. The method load counts the request and continues.
 var errShed = errors.New("answered 503")
 
-// errEnough is the error with which a request function ends load without a failure.
+// errEnough ends the method load without a failure. A request function returns it.
 var errEnough = errors.New("enough")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }

@@ -20,13 +20,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// CPU cores of the sections that run the measured server on one core and its load on another core.
+// CPU cores for the measured server and for the load, in the sections that run them on separate cores.
 const (
 	serverCore = "0"
 	loadCore   = "1"
 )
 
-// requirePrograms ends the run if a program that the selected sections need is not installed.
+// requirePrograms ends the run if a program that the selected sections need is not installed. With the flag -against, it
+// checks nothing.
 func (b *bench) requirePrograms() {
 	var missing []string
 	for _, need := range []struct{ section, program, in string }{
@@ -103,7 +104,7 @@ func output(cmd *exec.Cmd) []byte {
 // tick is the unit of the CPU times in /proc/PID/stat on Linux.
 const tick = 10 * time.Millisecond
 
-// procTime returns the sum of the CPU times of running processes, without their children.
+// procTime returns the sum of the CPU times of processes, without their children. A process that has ended counts as 0.
 func procTime(pids ...int) (sum time.Duration) {
 	for _, pid := range pids {
 		now := stat(pid)
@@ -133,7 +134,7 @@ func stat(pid int) (now procfs.ProcStat) {
 	return now
 }
 
-// resident returns the resident memory of a process in bytes.
+// resident returns the resident memory of a process in bytes, or 0 if the process has ended.
 func resident(pid int) int64 {
 	now := stat(pid)
 	return int64(now.ResidentMemory())
@@ -153,7 +154,7 @@ func (b *bench) busy() float64 {
 }
 
 // awaitIdle waits until less than 20% of the CPU of the machine is in use. After the duration of the option quiet, it stops
-// waiting, prints a note and records the used share in the report.
+// waiting, prints a note, and records the used share if it is the largest so far. If quiet is 0, it does not wait.
 func (b *bench) awaitIdle() {
 	share := 0.0
 	for end := time.Now().Add(b.quiet); time.Now().Before(end); {

@@ -34,7 +34,7 @@ type result struct {
 	OldIQR float64   `json:"limitIQR,omitempty"` // interquartile range of the older tree
 }
 
-// report contains the results of a run. The command writes it as JSON to the file of the flag -out.
+// report contains the results of a run. The command writes it as JSON to the file that the flag -out names.
 type report struct {
 	Started time.Time `json:"started"`
 	CPUs    int       `json:"cpus"`
@@ -164,7 +164,8 @@ func each[T any](list []T, of func(T) float64) []float64 {
 	return out
 }
 
-// figure formats a number with no decimal from 100, with two decimals from 1, and with three decimals below 1.
+// figure formats a number with no decimals if it is at least 100, with two decimals if it is at least 1, and otherwise with
+// three.
 func figure(v float64) string {
 	switch {
 	case v >= 100:
@@ -175,7 +176,7 @@ func figure(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// quantile returns the latency at quantile q, from 0 to 1. It sorts the list.
+// quantile returns the latency at quantile q, from 0 to 1, or 0 for an empty list. It sorts the list.
 func quantile(list []time.Duration, q float64) time.Duration {
 	if len(list) == 0 {
 		return 0

@@ -29,7 +29,8 @@ type resolution struct {
 }
 
 // resolve measures how long the product takes to resolve a market, for each layout and each number of calls in b.sizes. It
-// compares the resolution with one raw UPDATE of as many database rows. It then measures several resolutions at the same time.
+// compares the resolution with one raw UPDATE of the same number of database rows. It then measures several resolutions at
+// the same time.
 func (b *bench) resolve() {
 	b.main.exec(anchorSQL + `CREATE INDEX ON bench_anchor.signals (created_at DESC, id DESC)
 		WHERE status = 1 AND ((direction = 1 AND crowd_yes < 5000) OR (direction = 0 AND crowd_yes > 5000))`)
@@ -78,7 +79,7 @@ const rawUpdate = `UPDATE bench_anchor.signals SET status = CASE WHEN direction 
 	scoring_version = '1.0', scoring_vertical = 'ECONOMY', resolved_at = now()
 	WHERE market_id = $1 AND status = 0`
 
-// resolveSize compares the resolution of a market with n calls in the layout with a raw UPDATE. It returns the median time of the
+// resolveSize resolves markets with n calls in the layout, and compares this with a raw UPDATE. It returns the median time of a
 // resolution in milliseconds.
 func (b *bench) resolveSize(l layout, n int) float64 {
 	var ours, limit []resolution
@@ -117,7 +118,8 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 	return quartile(each(ours, ms), 2)
 }
 
-// timed runs do, which resolves n calls, after a checkpoint. It returns the total time, and the WAL bytes per call.
+// timed makes a checkpoint and then calls the function do, which resolves n calls. It returns the duration of do, and the WAL
+// bytes per call.
 func (b *bench) timed(n int, do func()) resolution {
 	b.main.settle()
 	b.awaitIdle()
@@ -145,8 +147,8 @@ const (
 	atOnceWriters = 16
 )
 
-// resolveAtOnce resolves several markets at the same time while clients file calls on them, and while other clients file calls on
-// other markets. The limit is a raw UPDATE of ten database rows under the same load.
+// resolveAtOnce resolves several markets at the same time. Meanwhile, clients file calls on these markets and on other markets.
+// The limit is a raw UPDATE of ten database rows under the same load.
 func (b *bench) resolveAtOnce() {
 	b.main.exec("SELECT bench.add_markets('native-now-', 'manual', $1)", atOnceMarkets)
 	b.main.exec(`INSERT INTO bench_anchor.signals (operator_id, market_id, market_title, direction, price_bps, source)

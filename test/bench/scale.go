@@ -17,8 +17,8 @@ const (
 	pageSamples    = 60
 )
 
-// scale compares each large ledger of the option ledgers with a small one. Both systems run at the same time and are measured
-// alternately.
+// scale compares a large ledger with a small one, for each size in the option ledgers. The two systems run at the same time
+// and are measured alternately.
 func (b *bench) scale() {
 	for _, size := range b.ledgers {
 		b.scope(func() { b.scaleTo(size) })
@@ -40,8 +40,8 @@ func (b *bench) scaleTo(size int) {
 	b.export(large)
 }
 
-// scalePage is a public GET request that is measured with a small and with a large ledger. url returns the URL of sample k.
-// Unless cached is true, each sample requests a different URL, so that no response comes from a cache.
+// scalePage is a public GET request that is measured with a small and with a large ledger. The function url returns the URL of
+// sample k. Unless cached is true, each sample requests a different URL, so that no response comes from a cache.
 type scalePage struct {
 	name   string
 	cached bool // responses may come from a cache, so the page has no target

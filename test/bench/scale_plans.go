@@ -20,7 +20,7 @@ type reading struct {
 	flat       bool // has targets; the other pages are not read by visitors
 }
 
-// statement is a named SQL statement of the api. args returns the arguments for sample k as SQL expressions.
+// statement is a named SQL statement of the api. The function args returns the arguments for sample k as SQL expressions.
 type statement struct {
 	name string
 	args func(l *ledger, k int) []string
@@ -107,9 +107,9 @@ var scaleReads = []reading{
 
 const planSamples = 15
 
-// plans executes the statements of a page with the arguments of each sample. on is the database connection. The result contains
-// the median numbers of buffer pages and milliseconds. It excludes the first two samples, which fill the caches of the
-// connection.
+// plans executes the statements of a page with the arguments of each sample. The parameter on is the database connection. The
+// result contains the median numbers of buffer pages and milliseconds. It excludes the first two samples, which fill the caches
+// of the connection.
 func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	var pages, ms []float64
 	for k := range planSamples + 2 {
@@ -125,8 +125,8 @@ func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	return plan{quartile(pages, 2), quartile(ms, 2)}
 }
 
-// explain executes a statement of the api with EXPLAIN and the arguments of sample k. on is the database connection. The
-// statement is prepared, as in the api.
+// explain executes a statement of the api with EXPLAIN and the arguments of sample k. It prepares the statement first, as the
+// api does. The parameter on is the database connection.
 func (l *ledger) explain(on *pgx.Conn, s statement, k int) plan {
 	l.prepare(on, s.name)
 	return l.explained(on, execute(s.name, s.args(l, k)...))

@@ -48,8 +48,8 @@ func (b *bench) compareWrites(small, large *ledger) {
 	b.report.ratio(job+"postgres cpu", "us", lower, 0, costs[large][1], costs[small][1])
 }
 
-// compareChange measures the effects of one new call in the two ledgers: the update of the boards for this call, and the read of
-// a board before the update. It files the call while the leader cannot update the boards.
+// compareChange measures, in each ledger, how long the boards take to update after one new call, and how long a board takes
+// to read before this update. It files the call while the leader cannot update the boards.
 func (b *bench) compareChange(small, large *ledger) {
 	times := map[*ledger]*[2][]float64{small: {}, large: {}}
 	for range max(b.rounds, 5) {
@@ -66,8 +66,8 @@ func (b *bench) compareChange(small, large *ledger) {
 	}
 }
 
-// change takes the lock with which the leader updates boards, and files a call. It returns the duration of the update of the
-// boards (fold) and the duration of the read of a board (read), in milliseconds.
+// change takes the lock that the leader needs to update the boards, and files a call. It returns the duration of the update
+// (fold) and the duration of reading a board (read), in milliseconds.
 func (l *ledger) change() (fold, read float64) {
 	stack.Eventually(l.b, 10*time.Minute, "boards that include the whole feed", func() bool {
 		return list[int64](l.system, "SELECT h.seq - b.seq FROM api.feed_head h, api.board_state b")[0] == 0
@@ -112,8 +112,8 @@ const plainAggregate = `SELECT s.user_id, sum(r.score) AS score, count(*), count
 		count(*) FILTER (WHERE r.status = 'lost')
 	FROM api.signals s LEFT JOIN api.signal_results r ON r.signal_id = s.id GROUP BY s.user_id ORDER BY score DESC LIMIT 40`
 
-// recount compares the CPU time of Postgres for the command `api recount` with that for the query plainAggregate. The command
-// computes every counter from calls and results and compares it with the stored value.
+// recount compares the CPU time that Postgres uses for the command `api recount` and for the query plainAggregate. The
+// command computes every counter from calls and results and compares it with the stored value.
 func (b *bench) recount(l *ledger) {
 	var ours, plain []float64
 	cpu := func(do func()) float64 {

@@ -35,7 +35,8 @@ func (b *bench) search() {
 	b.main.dropBook()
 }
 
-// search calls find with the same texts in each call of search. It returns the latencies and the total number of hits.
+// search calls the function find once for each search text. Every call of search uses the same texts. It returns the
+// latencies and the total number of hits.
 func search(find func(text string) int) (took []time.Duration, found int) {
 	k := newBook()
 	for range searches {

@@ -34,7 +34,7 @@ type system struct {
 	tokens []string // operator keys
 }
 
-// fill inserts operators with keys, markets for filing, and calls for the page of the section reads.
+// fill inserts operators with keys, markets for filing, and the calls on the feed page that the section named reads measures.
 func (s *system) fill() {
 	fmt.Printf("filling the database: %d operators, %d keys, %d markets\n", operators, keys, 2*writeMarkets)
 	s.exec(seedSQL)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// filer files calls with the operator keys in tokens. market returns the ID of market i. Each call uses a different pair of
-// operator and market.
+// filer files calls with the operator keys in tokens. The function market returns the ID of market i. Each call uses a
+// different pair of operator and market.
 type filer struct {
 	tokens  []string
 	market  func(i int64) string
@@ -63,7 +63,8 @@ func (b *bench) warm(hub string, f *filer) {
 	})
 }
 
-// writeTargets contains the minimum ratio of the rate of filed calls to the INSERT rate of pgbench, by number of clients.
+// writeTargets contains the minimum of the rate of filed calls, divided by the INSERT rate of pgbench. The key is the number of
+// clients.
 var writeTargets = map[int]float64{8: 0.40, 64: 1.1, 256: 1.6}
 
 // write compares filing calls through the public API with single durable INSERTs by pgbench in the same Postgres.
@@ -79,8 +80,8 @@ func (b *bench) write() {
 	}
 }
 
-// dateQuotes sets the time of the quotes to now every 5 s, until the end of the current scope, so that no filed call waits for a
-// new quote of a venue.
+// dateQuotes sets the time of the quotes to the current time, every 5 s until the end of the current scope. No filed call then
+// waits for a new quote of a venue.
 func (s *system) dateQuotes() {
 	const date = "SELECT bench.date_quotes('kalshi-BENCH-', $1)"
 	s.exec(date, writeMarkets) // before the first call

@@ -18,8 +18,8 @@ func lintImports(f file) []violation {
 	return found
 }
 
-// badImport returns the message of each rule that one import of a file breaks. at is the place of the file, and imp is the import
-// path.
+// badImport returns the message of each rule that one import of a file breaks. The parameter at is the place of the file. imp
+// is the import path.
 func badImport(f file, at place, imp string) []string {
 	var bad []string
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
@@ -70,9 +70,9 @@ func badPkg(f file, at, to place) string {
 	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
 }
 
-// badService checks an import between two packages. at is the place of the importing package, which belongs to a service, and to
-// is the place of the imported one. Imports may go in only one direction: main → app → adapters → subjects → pkg/protocol,
-// pkg/apperr. badService returns the message of the violation, or "" if there is none.
+// badService checks an import between two packages. The parameters at and to are the places of the importing package, which
+// belongs to a service, and of the imported package. Imports may go in only one direction: main → app → adapters → subjects →
+// pkg/protocol, pkg/apperr. badService returns the message of the violation, or "" if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)

@@ -22,7 +22,7 @@ var everywhere = []string{"protocol", "apperr", "telemetry", "skill", "ledgercli
 // subjectPkg lists the packages of pkg/ that every subject may import. A package in this list must not do network or file I/O.
 var subjectPkg = []string{"protocol", "apperr", "skill", "batch", "cache", "dbtime"}
 
-// subjectMay lists the packages of pkg/ that single subjects may import in addition to subjectPkg.
+// subjectMay lists, by subject, the packages of pkg/ that the subject may import in addition to subjectPkg.
 var subjectMay = map[string][]string{
 	"caller":     {redisClient, "ratelimit"}, // calls and failures are counted over all hubs
 	"livestream": {redisClient},              // viewers are counted in Redis

@@ -123,8 +123,8 @@ func Open(t testing.TB, size Size) *Tab {
 	return b
 }
 
-// abandonedSocket is part of a console message that record ignores. The message appears when a page closes a websocket before its
-// handshake ends, for example on a loaded machine.
+// abandonedSocket is part of a console message that the method record ignores. The message appears when a page closes a
+// websocket before its handshake ends, for example on a loaded machine.
 const abandonedSocket = "WebSocket is closed before the connection is established"
 
 // record stores an event of the browser as a problem or as a request of the tab, or ignores it.

@@ -58,7 +58,8 @@ func CanaryCalls(problems []string) int {
 	return n
 }
 
-// Requests returns the URLs that the pages of the tab have requested, without data URLs and URLs with a host in except.
+// Requests returns the URLs that the pages of the tab have requested. It omits data URLs, and URLs whose host is in the
+// parameter except.
 func (b *Tab) Requests(except ...string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,8 +103,8 @@ func (b *Tab) RequireAccessible() {
 	b.RequireNoProblems()
 }
 
-// RequireLinks reports a test error for each link of the page to a URL below base whose response has an error status. It skips
-// the URLs in seen and adds the checked ones to seen.
+// RequireLinks requests each URL below base to which the page links, and reports a test error for each response with an error
+// status. It skips the URLs in seen and adds the requested ones to seen.
 func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	b.t.Helper()
 	const links = `[...document.querySelectorAll('a[href], link[rel=stylesheet], link[rel=icon]')].map(e => e.href)`
@@ -119,8 +120,8 @@ func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	}
 }
 
-// lowContrast is a script that returns the texts of a page whose contrast with the background is below level AA of WCAG 2.2
-// (1.4.3), each with its contrast ratio.
+// lowContrast is a script that returns texts of a page, each with its contrast ratio. It returns a text if the contrast with
+// the background is below level AA of WCAG 2.2 (1.4.3).
 const lowContrast = `(() => {
 	const parse = s => {
 		let m = s.match(/^rgba?\(([^)]+)\)/);

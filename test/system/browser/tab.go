@@ -35,7 +35,8 @@ type Tab struct {
 	requests []string // URLs
 }
 
-// do performs steps in the browser and fails the test if a step fails. what describes the steps in the failure message.
+// do performs steps in the browser and fails the test if a step fails. The parameter what describes the steps in the failure
+// message.
 func (b *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := b.try(steps...); err != nil {
@@ -67,8 +68,8 @@ func TryEval[T any](b *Tab, expression string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Visit opens a URL and fails the test unless the response has this status. It repeats a visit with the response 503 for up to
-// Within, because services shed requests on a loaded machine.
+// Visit opens a URL and fails the test unless the response has this status. If the status is 503 instead, Visit repeats the
+// request for up to Within, because services shed requests on a loaded machine.
 func (b *Tab) Visit(url string, status int64) {
 	b.t.Helper()
 	for end := time.Now().Add(Within); ; stack.Wait(b.t, 200*time.Millisecond) {

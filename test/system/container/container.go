@@ -53,7 +53,7 @@ type Host struct {
 // Mount mounts the volume Source at the directory Target in the container.
 type Mount struct{ Type, Source, Target string }
 
-// Restart is the restart policy of a container. Name is its name in the Docker Engine API.
+// Restart is the restart policy of a container. Name is the name of the policy in the Docker Engine API.
 type Restart struct{ Name string }
 
 // Log is the log driver of a container, with its options.
@@ -100,7 +100,7 @@ func (c *Container) Start(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/start", nil, nil)
 }
 
-// Stop stops the container with SIGTERM, and with SIGKILL after its StopTimeout.
+// Stop stops the container with SIGTERM. If the container still runs after its StopTimeout, the engine sends SIGKILL.
 func (c *Container) Stop(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/stop", nil, nil)
 }
@@ -112,8 +112,8 @@ func (c *Container) Inspect(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// Limit returns the content of a cgroup file of the container, for example a resource limit. With cgroup v1, it reads the file v1
-// of the controller; with cgroup v2, it reads the file v2.
+// Limit returns the content of a cgroup file of the container, for example a resource limit. With cgroup v1, it reads the
+// file named by the parameter v1 in the directory of the controller. With cgroup v2, it reads the file named by v2.
 func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	dir := filepath.Join(groupsRoot, controller, c.engine.group, c.ID)
 	name := v1

@@ -71,7 +71,7 @@ func readSaved(r io.Reader) (files []File, err error) {
 	return files, nil
 }
 
-// each calls do for each entry of a tar archive. It stops at the first error.
+// each calls the function do for each entry of a tar archive. It stops at the first error.
 func each(r io.Reader, do func(*tar.Header, io.Reader) error) error {
 	for t := tar.NewReader(r); ; {
 		h, err := t.Next()

@@ -1,4 +1,4 @@
-// Package faults reads the fault files of this directory and applies them to copies of the product's files.
+// Package faults reads the fault files of this directory. It applies the patches among them to copies of the product's files.
 //
 // A fault removes one guarantee of the product, so that the test of the guarantee must fail. Its file begins with a header,
 // which ends with an empty line:
@@ -8,8 +8,8 @@
 //	Package: ./test/system
 //	Fault: calls after the closing time are scored
 //
-// The line Package is optional. The optional line "Race: yes" runs the test with the race detector. There are three kinds of
-// files:
+// The line Package is optional. With the optional line "Race: yes", the test runs with the race detector. There are three
+// kinds of files:
 //
 //   - A .patch file changes files of the product. `make fault-test` builds the changed copies with go build -overlay.
 //   - A .env file contains settings of every process: NAME=value, or postgres.NAME=value for a setting of Postgres.

@@ -142,7 +142,7 @@ func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, raw, 0o644)
 }
 
-// Pattern returns the value of the flag -run of go test that selects only the test of the fault.
+// Pattern returns a value for the flag -run of go test. The value selects only the test of the fault.
 func (f Fault) Pattern() string {
 	parts := strings.Split(f.Test, "/")
 	for i, p := range parts {

@@ -147,7 +147,8 @@ func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	}
 }
 
-// take records a message of an SSE stream: the acknowledgement of the subscription, a gap, an error or an event.
+// take records a message of an SSE stream: the acknowledgement of the subscription, a gap, an error or an event. It ignores
+// an event without a number.
 func (r *Reader) take(f frame) {
 	switch f.Op {
 	case "ack":

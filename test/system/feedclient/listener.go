@@ -54,8 +54,8 @@ func (l *Listener) Event(channel, kind string) *feed.Event {
 	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
 }
 
-// EventThat waits for an event on a channel for which fits returns true, and returns this event. kind is the type of the event.
-// It fails the test after listenWithin.
+// EventThat waits for an event of the type kind on a channel, and returns the first one for which the function fits returns
+// true. It fails the test after listenWithin.
 func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
 	l.t.Helper()
 	l.Until(kind+" on "+channel, func(m feed.Message) bool {
@@ -68,8 +68,8 @@ func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) 
 	return found
 }
 
-// Until reads messages until fits returns true for one. It fails the test after listenWithin. what describes the expected message
-// in the failure message.
+// Until reads messages until the function fits returns true for a message. It fails the test after listenWithin. The failure
+// message contains what, a description of the expected message.
 func (l *Listener) Until(what string, fits func(feed.Message) bool) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), listenWithin)

@@ -58,7 +58,7 @@ func Checksum(kind string, data []byte) uint64 {
 	return h.Sum64()
 }
 
-// Counts contains the numbers of incidents that a Reader has observed.
+// Counts contains statistics and errors of a Reader.
 type Counts struct {
 	Sessions int      // connections that were subscribed to all channels
 	Missing  int      // events whose predecessor was missing
@@ -146,7 +146,7 @@ func (r *Reader) Received(channel string) []Event {
 // which reading starts.
 func (r *Reader) Position(channel string) int64 { return r.positions()[channel] }
 
-// Counts returns the incident counts so far.
+// Counts returns the statistics and errors so far.
 func (r *Reader) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()

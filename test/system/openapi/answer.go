@@ -65,8 +65,8 @@ func operationMethod(method string) string {
 	return method
 }
 
-// mistakes returns a text for each difference between a response and the document, and for each violation of a rule for all
-// responses.
+// mistakes returns texts that describe where a response differs from the document, and which rules for all responses it
+// violates.
 func (d *Document) mistakes(a answer) []string {
 	found := d.at(a.host, a.request.URL.Path)
 	op := found[operationMethod(a.request.Method)]

@@ -125,8 +125,8 @@ func numbers(s *openapi3.Schema) (out []step) {
 }
 
 // texts returns strings with the minimum and the maximum length in characters, strings one character beyond these lengths, and
-// strings that violate the pattern or the format. It also uses four-byte characters if the schema has no pattern and no format,
-// and good has only the letters a to z. good is a valid value or nil.
+// strings that violate the pattern or the format. If the schema has no pattern and no format, and good has only the letters a
+// to z, texts also returns strings of four-byte characters. good is a valid value or nil.
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)

@@ -21,14 +21,15 @@ import (
 )
 
 // Main runs the tests of a package with stack.Main. It checks every response that a test client receives from a service. If
-// complete returns true, Main requires a successful response and an error from each operation for which claims returns true, as
-// far as the document describes them. If claims is nil, no operation is required.
+// the function complete returns true, Main requires responses of each operation for which the function claims returns true: a
+// successful response and an error, as far as the document describes them. If claims is nil, no operation is required.
 func Main(m *testing.M, claims func(*Operation) bool) {
 	stack.Observe(observe)
 	stack.Main(m, func() error { return seen.report(claims, complete()) })
 }
 
-// complete reports whether the command line selects all tests of the package in their full size.
+// complete reports whether the command line selects all tests of the package: it contains none of the flags -short, -run,
+// -skip and -list.
 func complete() bool {
 	return !testing.Short() && !slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		f := flag.Lookup(name)
@@ -152,12 +153,12 @@ func (c *coverage) violated(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// momentary is the name of an operation that responds with success only while the price of a market moves. report does not
-// require this response.
+// momentary is the name of an operation that responds with success only while the price of a market moves. The method report
+// does not require this response.
 const momentary = "GET hub/s/{eventKey}"
 
 // report prints the number of checked responses. It returns an error if a response had a mistake. If complete is true, it also
-// returns an error if an operation for which claims returns true is not covered.
+// returns an error if a response that Main requires is missing.
 func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	doc, err := Shared()
 	if err != nil {

@@ -171,8 +171,8 @@ func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	return v
 }
 
-// invalid returns a variant of v. With Hostile, it inserts one of HostileTexts; otherwise, the variant is usually invalid. It may
-// change v if v is an object.
+// invalid returns a value that replaces v. With Hostile, the value is one of HostileTexts; if v is an object, the value is v
+// with such a text as an additional member. Otherwise, the value is usually invalid. invalid may change v if v is an object.
 func invalid(v any, r *rand.Rand, validity Validity) any {
 	if validity == Hostile {
 		if m, ok := v.(map[string]any); ok {

@@ -1,3 +1,3 @@
-// Package outage tests the responses of the services while a dependency fails, does not respond or is overloaded. It also tests
-// how fast the services recover.
+// Package outage checks the responses of the services while a dependency fails, does not respond or is overloaded. It also
+// checks how fast the services recover.
 package outage

@@ -1,3 +1,3 @@
-// Package pages tests the HTML pages of the hub in a browser: their contents, links and forms, and their layout on a
+// Package pages checks the HTML pages of the hub in a browser: their contents, links and forms, and their layout on a
 // phone and on a desktop.
 package pages

@@ -1,3 +1,3 @@
-// Package process tests how the processes of the services start, stop and restart. It also tests that the number of metric series
-// and the memory use have limits.
+// Package process checks how the processes of the services start, stop and restart. It also checks that the number of metric
+// series and the memory use have limits.
 package process

@@ -89,8 +89,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lock takes an exclusive lock on the file with this name and creates the file if necessary. It waits while another process holds
-// the lock. unlock releases the lock.
+// lock takes an exclusive lock on the file with this name and creates the file if necessary. It waits while another process
+// holds the lock. The function unlock releases the lock.
 func lock(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err

@@ -33,7 +33,8 @@ func Header(name, value string) Set { return func(r *http.Request) { r.Header.Se
 // Bearer returns a Set that sends an operator key or a token as bearer credential (RFC 6750).
 func Bearer(token string) Set { return Header("Authorization", "Bearer "+token) }
 
-// Body returns a Set that sets the body of the request. A string is sent unchanged, any other value as JSON.
+// Body returns a Set that sets the body of the request. A string is sent unchanged, any other value as JSON. If the request has
+// no Content-Type yet, it becomes application/json.
 func Body(v any) Set {
 	return func(r *http.Request) {
 		raw, ok := v.(string)

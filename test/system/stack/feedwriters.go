@@ -43,8 +43,8 @@ func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	return w
 }
 
-// Write starts goroutines that write n facts each, with a pause after each call and its note. It returns when all have ended.
-// They end early when stop is closed; stop may be nil.
+// Write starts goroutines that write n facts each, with a pause after each call and its note. It returns when all goroutines
+// have ended. The goroutines end early when the channel stop is closed; stop may be nil.
 func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
 	var done sync.WaitGroup
 	for range goroutines {

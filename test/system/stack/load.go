@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// AtOnce calls do once for each i from 0 to n-1, in n goroutines that start at the same time. It returns when all calls have
-// ended.
+// AtOnce calls the function do once for each i from 0 to n-1, in n goroutines that start at the same time. It returns when
+// all calls have ended.
 func AtOnce(n int, do func(i int)) {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
@@ -25,8 +25,8 @@ func AtOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// Each calls do once for each i from 0 to n-1, with at most width concurrent calls. It returns when all calls have ended. If a
-// call ends its goroutine, as t.Fatal does, the other calls continue.
+// Each calls the function do once for each i from 0 to n-1, with at most width concurrent calls. It returns when all calls
+// have ended. If a call ends its goroutine, as t.Fatal does, the other calls continue.
 func Each(n, width int, do func(i int)) {
 	var done sync.WaitGroup
 	slots := make(chan struct{}, width)
@@ -40,8 +40,8 @@ func Each(n, width int, do func(i int)) {
 	done.Wait()
 }
 
-// Steady starts perSecond calls of do per second for the time d, even if earlier calls still run. It returns the number of
-// started calls when all have ended. If it is late, for example after a pause of the machine, it starts the missed calls at
+// Steady calls the function do perSecond times per second for the duration d, even if earlier calls still run. It returns the
+// number of calls when all have ended. If it is late, for example after a pause of the machine, it starts the missed calls at
 // once. It starts no more calls when the test ends.
 func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	t.Helper()

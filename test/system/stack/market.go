@@ -19,8 +19,8 @@ type VenueMarket struct {
 	s *Stack
 }
 
-// NewVenueMarket creates a market at a simulated venue. yesPrice is from 0 to 1. more contains additional members of the request
-// to the simulator, or is nil.
+// NewVenueMarket creates a market at a simulated venue. yesPrice is from 0 to 1. The parameter more contains additional members
+// of the request to the simulator, or is nil.
 func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, more JSON) *VenueMarket {
 	t.Helper()
 	m := &VenueMarket{Venue: venue, Title: "Will the bridge at " + rand.Text() + " open in time?", s: s}
@@ -48,7 +48,8 @@ func (m *VenueMarket) Read(t testing.TB) Answer {
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
 }
 
-// AwaitFollowed waits up to 30 s until the api is subscribed to the live prices of the market, which must be at Polymarket.
+// AwaitFollowed waits up to 30 s until the api is subscribed to the live prices of the market. The market must be at
+// Polymarket.
 func (m *VenueMarket) AwaitFollowed(t testing.TB) {
 	t.Helper()
 	Eventually(t, 30*time.Second, "a subscription to the live prices of market "+m.ID, func() bool {
@@ -58,14 +59,15 @@ func (m *VenueMarket) AwaitFollowed(t testing.TB) {
 	})
 }
 
-// FailVenue makes a venue fail for d, at least one second, in a fault mode of the simulator. The mode "none" ends the failure.
+// FailVenue makes a venue fail for the duration d, or for one second if d is shorter. mode is a fault mode of the simulator.
+// The mode "none" ends the failure.
 func (s *Stack) FailVenue(t testing.TB, venue, mode string, d time.Duration) {
 	t.Helper()
 	Post(t, s.Venues+"/sim/"+venue+"/fault", Body(JSON{"mode": mode, "seconds": max(d.Seconds(), 1)})).Require(http.StatusOK)
 }
 
-// NewNativeMarket creates a native market that is open for a year and returns its ID. more contains additional members of the
-// request, or is nil.
+// NewNativeMarket creates a native market that is open for a year and returns its ID. The parameter more contains additional
+// members of the request, or is nil.
 func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) string {
 	t.Helper()
 	body := JSON{

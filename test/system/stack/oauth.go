@@ -44,8 +44,8 @@ type App struct {
 	turn atomic.Int64
 }
 
-// NewApp registers an application of the kind "public" or "confidential" for the operator. It then marks the application as
-// trusted with the admin secret.
+// NewApp registers an application of the kind "public" or "confidential" for the operator. It then uses the admin secret to
+// mark the application as trusted.
 func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	t.Helper()
 	made := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
@@ -62,8 +62,8 @@ func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 // Hub returns the base URL of the hub for the next request, in rotation.
 func (a *App) Hub() string { return a.s.HubAt(int(a.turn.Add(1))) }
 
-// AuthorizeRequest returns the parameters of an authorization request. change contains alternating names and values that replace
-// parameters. An empty value deletes the parameter.
+// AuthorizeRequest returns the parameters of an authorization request. The parameter change contains alternating names and
+// values that replace parameters. An empty value deletes the parameter.
 func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	return changed(url.Values{
 		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "scope": {scope}, "state": {AppState},
@@ -71,8 +71,8 @@ func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	}, change)
 }
 
-// CodeRequest returns the form values that exchange an authorization code for tokens. change replaces values like the change of
-// AuthorizeRequest.
+// CodeRequest returns the form values that exchange an authorization code for tokens. The parameter change replaces values as
+// in AuthorizeRequest.
 func (a *App) CodeRequest(code string, change ...string) url.Values {
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.ID}, "redirect_uri": {AppRedirect},
@@ -149,8 +149,8 @@ func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 // Tokens contains the tokens that an application receives. Refresh is empty without the scope offline_access.
 type Tokens struct{ Access, Refresh, Grant, Scope string }
 
-// Grant approves scopes in the session of a user and returns the tokens. scopes contains names separated by spaces. change
-// replaces parameters of the authorization request, like the change of AuthorizeRequest.
+// Grant approves scopes in the session of a user and returns the tokens. scopes contains names separated by spaces. The
+// parameter change replaces parameters of the authorization request as in AuthorizeRequest.
 func (a *App) Grant(t testing.TB, session Set, scopes string, change ...string) Tokens {
 	t.Helper()
 	code := a.Code(t, session, a.AuthorizeRequest(scopes, change...))

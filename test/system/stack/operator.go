@@ -18,8 +18,8 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
-// Operator is a user with an operator key, with which tests file calls. Its requests come from an IP address that no other
-// operator uses.
+// Operator is a user with an operator key. Tests file calls with this key. The requests of an operator come from an IP
+// address that no other operator uses.
 type Operator struct {
 	*Client
 	ID     string // user id
@@ -71,7 +71,7 @@ func (o *Operator) Session(t testing.TB) Set {
 	}
 }
 
-// SetStreamer sets the streamer status of the operator with the admin secret, for example to "approved" or "suspended".
+// SetStreamer uses the admin secret to set the streamer status of the operator, for example to "approved" or "suspended".
 func (o *Operator) SetStreamer(t testing.TB, status string) {
 	t.Helper()
 	body := Body(JSON{"handle": o.Handle, "status": status})
@@ -109,8 +109,8 @@ func (o *Operator) File(t testing.TB, body JSON, sets ...Set) Answer {
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/predictions", append([]Set{Bearer(o.Key), Body(body)}, sets...)...)
 }
 
-// NewCall files a call and returns its ID. more contains additional members of the request, or is nil. It fails the test if the
-// call is refused.
+// NewCall files a call and returns its ID. It fails the test if the call is refused. The parameter more contains additional
+// members of the request, or is nil.
 func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JSON) string {
 	t.Helper()
 	body := Call(market, side, price)
@@ -122,7 +122,8 @@ func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JS
 	return a.Require(http.StatusOK).Text("id")
 }
 
-// Send sends a POST request to a path of the hub. as sets the credential. It fails the test unless the response has this status.
+// Send sends a POST request to a path of the hub. The parameter as sets the credential. Send fails the test unless the
+// response has this status.
 func (o *Operator) Send(t testing.TB, path string, status int, as Set, body JSON) Answer {
 	t.Helper()
 	return o.Retry(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)

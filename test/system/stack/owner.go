@@ -97,7 +97,7 @@ func (o *Operator) LinkWallet(t testing.TB, address string) {
 	Post(t, o.s.IDP+"/users/did:idp:"+o.Handle+"/wallets", body).Require(http.StatusOK)
 }
 
-// ClaimIdentity claims a linked wallet at the hub and returns the response. as sets the credentials.
+// ClaimIdentity claims a linked wallet at the hub and returns the response. The parameter as sets the credentials.
 func (o *Operator) ClaimIdentity(t testing.TB, address string, as ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/identity/claim", append(as, Body(JSON{"address": address}))...)

@@ -59,7 +59,7 @@ func (s *Stack) Crash(t testing.TB, name string) {
 	s.RequireReady(t)
 }
 
-// Hang suspends a process and its children with SIGSTOP, until resume is called or the test ends.
+// Hang suspends a process and its children with SIGSTOP, until the function resume is called or the test ends.
 func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	t.Helper()
 	pid := s.PID(t, name)
@@ -134,8 +134,8 @@ func isReady(base string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// require waits up to readyWithin until done returns true, and fails the test otherwise. Unlike Eventually, it does not use the
-// context of the test, so that a cleanup can call it.
+// require waits up to readyWithin until the function done returns true, and fails the test otherwise. Unlike Eventually, it
+// does not use the context of the test, so that a cleanup can call it.
 func require(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(readyWithin); !done(); time.Sleep(10 * time.Millisecond) {

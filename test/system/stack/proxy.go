@@ -44,7 +44,7 @@ func NewProxy(t testing.TB, upstream string) *Proxy {
 	return p
 }
 
-// Break starts an outage that lasts until Repair is called. how is the kind of the outage.
+// Break starts an outage that lasts until Repair is called. The parameter how selects the kind of the outage.
 func (p *Proxy) Break(t testing.TB, how Outage) {
 	t.Helper()
 	switch how {

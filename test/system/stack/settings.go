@@ -41,8 +41,8 @@ func Postgres(value string) Option {
 // ProgramsIn returns an Option that sets the directory of the programs, for example the programs of another release.
 func ProgramsIn(dir string) Option { return func(s *settings) { s.bin = dir } }
 
-// ScoredAtOnce returns an Option with which verified calls are counted without a second quote, on markets of any volume and of
-// any creator.
+// ScoredAtOnce returns an Option that lets verified calls count without a second quote, on markets of any volume and of any
+// creator.
 func ScoredAtOnce() Option {
 	return func(s *settings) {
 		s.env["QUOTE_CONFIRM_AFTER"], s.env["RATED_MIN_VOLUME_USD"], s.env["MANIFOLD_RATED_CREATORS"] = "off", "0", "*"

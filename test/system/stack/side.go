@@ -148,7 +148,7 @@ func FreeAddr(t testing.TB) string {
 	return "127.0.0.1:" + strconv.Itoa(port)
 }
 
-// Rerouted returns the environment variables of a service whose values contain one of the addresses, with each address replaced.
+// Rerouted replaces addresses in the environment variables of a service. It returns the variables whose values have changed.
 // addresses maps old addresses to new ones.
 func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
 	t.Helper()

@@ -40,7 +40,8 @@ func (o *Operator) NewSigner(t testing.TB) *Signer {
 // Issuer returns the issuer URL of the hub, which is part of all signed bytes.
 func (s *Stack) Issuer() string { return s.Hub + ProtocolPath }
 
-// Register registers the key with the given scopes. as sets the credential: one of the user, or a token of an application.
+// Register registers the key with the given scopes. The parameter as sets the credential, which is one of the user or a token
+// of an application.
 func (g *Signer) Register(t testing.TB, as Set, scopes ...string) {
 	t.Helper()
 	challenge := g.Challenge(t, as)
@@ -81,7 +82,7 @@ func (g *Signer) Draft(kind string, payload JSON) JSON {
 	}
 }
 
-// MessageBytes returns the bytes that the signature of the message draft covers.
+// MessageBytes returns the bytes that the signature of a message covers. draft is the message without its signature.
 func (g *Signer) MessageBytes(draft JSON) []byte {
 	return fmt.Appendf(nil, "denpa-message-v1\n%s\n%s", g.s.Issuer(), Canonical(draft))
 }

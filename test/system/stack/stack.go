@@ -207,8 +207,8 @@ func stopShared() error {
 
 var started atomic.Int64
 
-// launch starts a system and waits until every service is ready. It tries up to three times, because another process can take a
-// chosen port before the system uses it.
+// launch starts a system and waits until every service is ready. If an address is already in use, it tries again, up to three
+// times in all. Another process can take a chosen port before the system uses it.
 func launch(set settings) (s *Stack, err error) {
 	for range 3 {
 		if s, err = launchOnce(set); err == nil || !strings.Contains(err.Error(), "address already in use") {
@@ -437,8 +437,8 @@ func Query[T any](t testing.TB, s *Stack, sql string, args ...any) T {
 	return out
 }
 
-// Eventually calls done every 50 ms until it returns true. It fails the test if done does not return true within d. what
-// describes the expected state in the failure message.
+// Eventually calls the function done every 50 ms until it returns true. It fails the test if done does not return true within
+// the duration d. The failure message contains what, a description of the expected state.
 func Eventually(t testing.TB, d time.Duration, what string, done func() bool) {
 	t.Helper()
 	end := time.Now().Add(d)

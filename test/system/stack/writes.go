@@ -44,7 +44,8 @@ type WriteRoute struct {
 	credential Set
 }
 
-// Sets returns a Set for the credential and, if the request has a body, one for the body. change replaces members of the body.
+// Sets returns a Set for the credential and, if the request has a body, one for the body. The parameter change replaces members
+// of the body.
 func (w WriteRoute) Sets(change JSON) []Set {
 	if w.Body == nil {
 		return []Set{w.credential}

@@ -1,2 +1,2 @@
-// Package video tests broadcasts: the video origin with its clips, and the studio, live, overlay and screen pages.
+// Package video checks broadcasts: the video origin with its clips, and the studio, live, overlay and screen pages.
 package video
