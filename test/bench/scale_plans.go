@@ -63,8 +63,8 @@ const (
 	people = "'{independent,house}'"
 )
 
-// scaleReads lists the pages whose costs in the two ledgers are compared. The arguments of a statement are in the order of the
-// parameters in the code that sqlc generated.
+// scaleReads lists the pages whose costs in the small and in the large ledger are compared. The arguments of a statement are in
+// the order of the parameters in the code that sqlc generated.
 var scaleReads = []reading{
 	{"feed, first page", []statement{{"ListRecentSignals", fixed("50")}}, true},
 	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},

@@ -53,8 +53,8 @@ const maxRefusals = 32
 
 var errLimited = errors.New("the rate limit of the server requires a longer wait than --wait allows; raise --wait")
 
-// pause calls the function progress and then waits for the time d, because of a rate limit. If d exceeds the time that the
-// run may still wait, it returns errLimited at once.
+// pause waits for d. Before the wait it calls c.progress, if set, with d and the reason in because. If d exceeds the time that
+// the run may still wait, pause returns errLimited at once.
 func (c *client) pause(ctx context.Context, d time.Duration, because string) error {
 	if d > c.left {
 		return errLimited

@@ -28,7 +28,8 @@ type line struct {
 	At      time.Time `json:"at"`
 }
 
-// Registry stores all users and their wallets in memory. It is safe for concurrent use.
+// Registry holds all users and their wallets in memory, and writes new ones to a journal from which Open restores them. It is
+// safe for concurrent use.
 type Registry struct {
 	now func() time.Time
 

@@ -1,8 +1,9 @@
 // Package recorded converts recorded responses of venues to markets of a world. It reads two formats: lists of metadata objects
 // of Polymarket, and lists of events with their markets from Kalshi's website.
 //
-// The converted markets have the recorded identifiers, texts, prices and results. All other members of the simulated responses
-// are invented. Recordings in other formats are ignored.
+// The converted markets have the recorded identifiers, texts, tags, states, dates, volumes, liquidity, prices and results, as far
+// as the format contains them. All other members of the simulated responses are invented. Recordings in other formats are
+// ignored.
 package recorded
 
 import (

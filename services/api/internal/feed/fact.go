@@ -44,7 +44,7 @@ func (w *Watching) Check() error {
 	return nil
 }
 
-// maxData is the maximum size, in bytes, of the data of an event, and of a copy to which maxLong does not apply.
+// maxData is the maximum size, in bytes, of the data of an event or of a copy. Some copies have the higher limit maxLong.
 const maxData = 16 << 10
 
 // maxLong is the maximum size, in bytes, of the data of a copy, if the copy is of the channel "live" or contains the

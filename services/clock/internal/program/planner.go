@@ -117,8 +117,8 @@ func (p *Planner) Fill(ctx context.Context) (Filled, error) {
 	return done, nil
 }
 
-// airingsOf returns an airing for each entry whose content has started. An airing has a price only within priceFresh after its
-// start and with a pool that is not older than priceFresh. A later price is not the price at the start.
+// airingsOf returns an airing for each entry whose content has started. It sets the price only if the content started at most
+// priceFresh ago and the pool is at most priceFresh old, because a later price is not the price at the start.
 func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Airing {
 	var out []Airing
 	for i := range entries {

@@ -180,7 +180,7 @@ const (
 	authorizeRetry  = 200 * time.Millisecond
 )
 
-// authorize checks a stream key. It retries up to authorizeWithin while the database is unavailable.
+// authorize checks a stream key. While the database is unavailable, it retries for at most authorizeWithin.
 func (o *Origin) authorize(ctx context.Context, h protocol.Handle, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, authorizeWithin)
 	defer cancel()

@@ -114,7 +114,7 @@ func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Live handles GET /api/streamers/live, the live sessions and the recently ended sessions.
+// Live handles GET /api/streamers/live, which returns the live sessions and the recently ended sessions.
 func (s *Server) Live(c echo.Context) error {
 	ctx := c.Request().Context()
 	shows, err := s.OnAir.Live(ctx)
