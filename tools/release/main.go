@@ -122,8 +122,7 @@ func (r release) archive(files []file) []byte {
 	return buffer.Bytes()
 }
 
-// writeSBOM writes an SBOM of a program in the format CycloneDX 1.6. It lists the modules that the Go toolchain recorded in the
-// program.
+// writeSBOM writes an SBOM of a program in the format CycloneDX 1.6, with the modules that the program records.
 func (r release) writeSBOM(out, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
