@@ -26,8 +26,8 @@ var Lanes = [...]Lane{
 	LaneEconomy, LaneScience, LaneWorld, LaneEntertainment, LaneOther,
 }
 
-// LaneNames returns the names of lanes, separated by commas, for error texts.
-func LaneNames(lanes []Lane) string {
+// LaneNames returns the names of content lanes or programme lanes, separated by commas, for error texts.
+func LaneNames[L ~string](lanes []L) string {
 	names := make([]string, len(lanes))
 	for i, l := range lanes {
 		names[i] = string(l)

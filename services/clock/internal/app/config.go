@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -51,7 +52,7 @@ func (c *Config) Check(r *config.Report) {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}
 	if slices.ContainsFunc(c.Lanes, func(l program.Lane) bool { _, ok := program.ParseLane(string(l)); return !ok }) {
-		r.Fail("PROGRAM_LANES", "must be a comma-separated list of: "+program.LaneNames(program.Lanes()))
+		r.Fail("PROGRAM_LANES", "must be a comma-separated list of: "+protocol.LaneNames(program.Lanes()))
 	}
 }
 

@@ -39,15 +39,6 @@ func Lanes() []Lane {
 	return out
 }
 
-// LaneNames returns the keys of lanes, separated by commas, for error texts.
-func LaneNames(lanes []Lane) string {
-	names := make([]string, len(lanes))
-	for i, l := range lanes {
-		names[i] = string(l)
-	}
-	return strings.Join(names, ", ")
-}
-
 // DefaultLanes returns the lanes of the default channel for an installation that does not configure lanes.
 func DefaultLanes() []Lane {
 	return []Lane{"sports", "music", "film", "tv", "fashion", "crypto"}

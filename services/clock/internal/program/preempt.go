@@ -161,7 +161,7 @@ func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	}
 	list = slices.DeleteFunc(list, func(l Lane) bool { return !slices.Contains(d.Lanes, l) })
 	if len(list) != 1 {
-		return "", ErrLane.WithText("lane must name one lane of the default channel: %s", LaneNames(d.Lanes))
+		return "", ErrLane.WithText("lane must name one lane of the default channel: %s", protocol.LaneNames(d.Lanes))
 	}
 	return list[0], nil
 }
