@@ -85,7 +85,8 @@ func (a *app) postForm(ctx context.Context, address string, form url.Values) err
 	return do(r, nil)
 }
 
-// do sends a request and decodes the JSON of the response unless into is nil. It returns a hubError for a status other than 2xx.
+// do sends a request. If into is not nil, it decodes the JSON response and stores the result in into. It returns a hubError for a
+// status other than 2xx.
 func do(r *http.Request, into any) error {
 	res, err := client.Do(r)
 	if err != nil {

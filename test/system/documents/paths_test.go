@@ -122,8 +122,9 @@ const settled = `SELECT NOT EXISTS (SELECT FROM api.outbox) AND NOT EXISTS (SELE
 	AND (SELECT count(*) FROM api.journal_leaves) = (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.signal_results)
 		+ (SELECT count(*) FROM api.signal_events) + (SELECT count(*) FROM api.market_resolutions)`
 
-// measure calls prepare, and then the function that prepare returned, five times. For each file it returns the lowest of the
-// five execution counts, because periodic work runs only during some of the measurements.
+// measure counts five times how often the code of each file runs during one act, and returns the lowest count of each file. The
+// lowest count excludes periodic work, which runs during some of the acts only. Before each act, measure calls prepare, which
+// returns the function that performs the act.
 func (p pathCounter) measure(t *testing.T, prepare func() (run func())) map[string]int {
 	t.Helper()
 	lowest := p.count(t, prepare())

@@ -21,8 +21,8 @@ type Key struct {
 	Issuer    string  `json:"issuer"`
 }
 
-// New generates a key and stores it in a new file. k contains the passport, the app and the issuer; New adds the key. It
-// returns an error if the file exists.
+// New generates a key pair, adds it to k, and stores k in a new file at path. It returns k with the key pair. The caller must set
+// the passport, the app and the issuer of k. New returns an error if the file exists.
 func New(path string, k Key) (Key, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

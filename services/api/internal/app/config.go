@@ -68,7 +68,7 @@ type Config struct {
 	Limits   httpx.Limits
 }
 
-// Check implements config.Checker. It reports each setting that is invalid or not allowed in production.
+// Check implements config.Checker. It reports each invalid setting and, in production, each setting that production forbids.
 func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.Addr("GRPC_ADDR", c.GRPC)

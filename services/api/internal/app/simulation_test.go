@@ -21,8 +21,8 @@ const (
 	roundGroups  = 10 // groups of markets that are open at the same time
 )
 
-// simSize returns the number of groups of markets for each strategy, and the seeds of the random numbers. With
-// SYSTEM_SIZE=system or full, each strategy files 10,000 calls with each of three seeds.
+// simSize returns the size of the simulation: the number of groups of markets for each strategy, and one random seed for each
+// run. With SYSTEM_SIZE=system or full there are three runs, and each strategy files 10,000 calls in each run.
 func simSize() (groups int, seeds []uint64) {
 	switch {
 	case testing.Short():

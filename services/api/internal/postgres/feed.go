@@ -98,7 +98,7 @@ func (s *Store) MaintainFeed(ctx context.Context) error {
 	return pg.Fault(wrap("maintain feed", err))
 }
 
-// ListFeedAfter returns at most limit events with a sequence number greater than after, in ascending order.
+// ListFeedAfter returns at most limit events of the feed whose sequence number is greater than after, in ascending order.
 func (s *Store) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
 	rows, err := s.q.ListFeedAfter(ctx, db.ListFeedAfterParams{After: after, Most: int64(limit)})
 	if err != nil {

@@ -74,8 +74,8 @@ func (c *channels) publisher() *program.Publisher {
 	return program.NewPublisher(c.service, c.Store, encoder, func() time.Time { return c.now })
 }
 
-// publish calls Publish once, fails the test unless it published started starts, and empties the outbox. It returns the number of
-// facts and copies.
+// publish calls Publish once and requires that it publishes the number of starts in started. It then empties the outbox. It
+// returns the number of entries that the outbox contained.
 func (c *channels) publish(t *testing.T, h *program.Publisher, started int) int {
 	t.Helper()
 	published, err := h.Publish(t.Context(), nil)
@@ -83,17 +83,17 @@ func (c *channels) publish(t *testing.T, h *program.Publisher, started int) int 
 		t.Fatalf("published %+v, %v; want %d starts", published, err, started)
 	}
 	_, facts := c.waiting(t)
-	var places []int64
+	var rowIDs []int64
 	c.starts = nil
 	for _, f := range facts {
-		places = append(places, f.RowID)
+		rowIDs = append(rowIDs, f.RowID)
 		if f.Type == program.ChannelCopy {
 			c.copies[f.Topic] = f.Data
 		} else {
 			c.starts = append(c.starts, f.Topic+" "+f.MarketID)
 		}
 	}
-	if err := c.Sent(t.Context(), places); err != nil {
+	if err := c.Sent(t.Context(), rowIDs); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(c.starts)

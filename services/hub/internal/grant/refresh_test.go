@@ -251,8 +251,8 @@ func TestAccessTokenExpires(t *testing.T) {
 	}
 }
 
-// TestSecondConsent checks that a consent to the same scopes with prompt=consent renews the grant. Any other consent must create
-// a second grant.
+// TestSecondConsent checks that a consent with prompt=consent renews the existing grant if its scopes and its resource are the
+// same. Every other consent must create a new grant.
 func TestSecondConsent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
