@@ -96,7 +96,8 @@ func (in inputs) service(name, schema string) (program, error) {
 		"ENV":       "development",
 		"HTTP_ADDR": in.addr(name), "METRICS_ADDR": in.addr(name + ".metrics"),
 		"DATABASE_URL": database, "REDIS_URL": in.redis, "LINK_SECRET": in.secrets.Link,
-		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "API_ADDR": in.addr("api.grpc"), "REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
+		"HUB_URL": in.url("hub"), "API_URL": in.url("api"), "CLOCK_URL": in.url("clock"), "API_ADDR": in.addr("api.grpc"),
+		"REPLICAS": "1", "INSTANCE_NONCE": in.nonce,
 		"RATE_LIMIT_ANON": in.setting("RATE_LIMIT_ANON", "600"), "LOG_LEVEL": in.setting("LOG_LEVEL", "info"),
 	}
 	return program{name: name, binary: schema, http: in.addr(name), env: env, probe: "/readyz"}, nil
@@ -115,7 +116,7 @@ func (in inputs) api() (program, error) {
 	p.env["FEDERATION_ALLOW_PRIVATE"] = in.setting("FEDERATION_ALLOW_PRIVATE", "true") // partner stations of tests, too
 	p.env["ADMIN_SECRET"] = in.secrets.Admin
 	p.env["IDP_PROVIDERS"], err = in.providers()
-	p.env["VENUE_A_SLUG"] = "polymarket"
+	p.env["VENUE_A_SLUG"] = in.setting("VENUE_A_SLUG", "polymarket")
 	p.env["POLYMARKET_GAMMA_URL"] = in.url("venues") + "/gamma"
 	p.env["POLYMARKET_CLOB_URL"] = in.url("venues") + "/clob"
 	p.env["POLYMARKET_WS_URL"] = "ws://" + in.addr("venues") + "/ws/market"
@@ -161,7 +162,7 @@ func (in inputs) hub(name string) (program, error) {
 	p.env["CRON_SECRET"] = in.secrets.Cron
 	p.env["IDP_PROVIDERS"], err = in.providers()
 	p.env["IDP_LOGIN_URL"] = in.url("idp") + "/login"
-	p.env["VENUE_A_SLUG"] = "polymarket"
+	p.env["VENUE_A_SLUG"] = in.setting("VENUE_A_SLUG", "polymarket")
 	p.env["SOCIAL_SOURCE"] = in.setting("SOCIAL_SOURCE", "farcaster")
 	p.env["PAYOUT_CHAIN_ID"] = in.setting("PAYOUT_CHAIN_ID", "31337") // a chain and a token that do not exist
 	p.env["PAYOUT_CHAIN_LABEL"] = in.setting("PAYOUT_CHAIN_LABEL", "devnet")

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -58,7 +59,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 }
 
 // TestDocumentIsServed checks that the hub serves the OpenAPI document of the repository, as JSON and YAML with the
-// same content.
+// same content, and with the addresses of the system.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -74,8 +75,13 @@ func TestDocumentIsServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for example, address := range map[string]string{
+		"https://hub.example": s.Hub, "https://api.example": s.API, "https://clock.example": s.Clock,
+	} {
+		source = bytes.ReplaceAll(source, []byte(example), []byte(address))
+	}
 	if yaml := get(t, s.Hub+"/docs/openapi.yaml").Require(http.StatusOK); string(yaml.Body) != string(source) {
-		t.Error("/docs/openapi.yaml differs from docs/protocol/openapi.yaml")
+		t.Error("/docs/openapi.yaml differs from docs/protocol/openapi.yaml with the addresses of the system")
 	}
 	if diff := cmp.Diff(decoded(t, source), decoded(t, one.Body)); diff != "" {
 		t.Errorf("docs/protocol/openapi.yaml and /openapi.json differ; run make gen (-want +got):\n%.2000s", diff)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/signalcast/signalcast/test/system/browser"
 	"github.com/signalcast/signalcast/test/system/openapi"
 	"github.com/signalcast/signalcast/test/system/stack"
@@ -103,5 +105,33 @@ func TestDocsFolder(t *testing.T) {
 	stack.Get(t, s.Hub+"/docs/", stack.Bearer("dk_"+strings.Repeat("x", 43))).Require(http.StatusUnauthorized)
 	for _, path := range []string{"/docs//", "/docs/.", "/docs/index.html"} {
 		stack.Get(t, s.Hub+path).Require(http.StatusNotFound)
+	}
+}
+
+// TestDocumentNamesThePathSegmentOfTheVenue checks with another VENUE_A_SLUG that each path of the served document with the segment
+// answers, that no path has the default segment, and that the heatmap answers with a source that the document lists.
+func TestDocumentNamesThePathSegmentOfTheVenue(t *testing.T) {
+	t.Parallel()
+	s := stack.Start(t, stack.Env("VENUE_A_SLUG", "venue-one"))
+	doc, err := openapi3.NewLoader().LoadFromData(stack.Get(t, s.Hub+"/openapi.json").Require(http.StatusOK).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for path := range doc.Paths.Map() {
+		if strings.HasPrefix(path, "/api/polymarket") {
+			t.Errorf("the document has the path %s; want /api/venue-one/", path)
+		}
+		if strings.HasPrefix(path, "/api/venue-one/") {
+			found++
+			stack.Send(t, http.MethodPost, s.Hub+path).RequireError(http.StatusMethodNotAllowed, "method_not_allowed") // 404 without the route
+		}
+	}
+	if found != 6 {
+		t.Errorf("the document has %d paths below /api/venue-one/; want 6", found)
+	}
+	source := stack.Get(t, s.Hub+"/api/venue-one/featured").Require(http.StatusOK).Text("source")
+	if known := doc.Components.Schemas["Heatmap"].Value.Properties["source"].Value.Enum; !slices.Contains(known, any(source)) {
+		t.Errorf("source of the heatmap is %q; the document lists %v", source, known)
 	}
 }

@@ -173,7 +173,8 @@ func (a *App) buildServers() error {
 	}
 	secure := a.cfg.Env.SecureCookies()
 	a.server = httpapi.New(httpapi.Config{
-		HubURL: a.cfg.base(), Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
+		HubURL: a.cfg.base(), APIURL: strings.TrimSuffix(a.cfg.APIURL, "/"), ClockURL: strings.TrimSuffix(a.cfg.ClockURL, "/"),
+		Origin: a.cfg.origin(), Secure: secure, Social: a.cfg.Social, VenueA: a.cfg.VenueA,
 		OpenAPI: openapi.JSON, Source: docs.OpenAPI, Trusted: a.cfg.Trusted, Videos: a.cfg.Videos, AnyHost: a.cfg.AnyHost,
 	}, d)
 	guides, err := guide.New(docs.Files, guide.Options{Reference: referencePath, Repository: guide.Project, Home: "/markets"})

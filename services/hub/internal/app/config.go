@@ -34,6 +34,7 @@ type Config struct {
 
 	HubURL   string          `env:"HUB_URL"`
 	APIURL   string          `env:"API_URL"`         // base URL of the live feed for browsers; empty: pages show no live feed
+	ClockURL string          `env:"CLOCK_URL"`       // base URL of the clock in the API description; empty: the URL of the hub
 	Sessions []config.Secret `env:"SESSION_SECRETS"` // the first secret signs sessions; all of them verify sessions
 	// Successors are the secrets from which successors of refresh tokens are derived. The first secret derives new tokens; all of
 	// them verify tokens.
@@ -85,6 +86,9 @@ func (c *Config) Check(r *config.Report) {
 	r.PublicURL("HUB_URL", c.HubURL)
 	if c.APIURL != "" {
 		r.PublicURL("API_URL", c.APIURL)
+	}
+	if c.ClockURL != "" {
+		r.PublicURL("CLOCK_URL", c.ClockURL)
 	}
 	r.Secret("LINK_SECRET", c.Link)
 	r.Secrets("SESSION_SECRETS", c.Sessions)

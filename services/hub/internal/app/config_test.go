@@ -103,6 +103,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"no hub keys":                   {"HUB_KEYS", "", nil},
 		"a hub key of another form":     {"HUB_KEYS", `[{"seed":"` + canary + `","notBefore":"2026-01-01T00:00:00Z"}]`, nil},
 		"a live feed over plain http":   {"API_URL", "http://" + canary + ".example", nil},
+		"a clock over plain http":       {"CLOCK_URL", "http://" + canary + ".example", nil},
 		"no admin secret":               {"ADMIN_SECRET", "", nil},
 		"no cron secret":                {"CRON_SECRET", "", nil},
 		"no link secret":                {"LINK_SECRET", "", nil},

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +21,19 @@ func servePage(p *httpcache.Page) echo.HandlerFunc {
 		p.WriteTo(c.Response(), c.Request())
 		return nil
 	}
+}
+
+// heatmapSource matches the source of the heatmap in the enumeration of its values, in JSON and in YAML.
+var heatmapSource = regexp.MustCompile(`polymarket("?,\s*"?cache)`)
+
+// localized returns the OpenAPI document with the addresses of this installation instead of those of the repository, and with its
+// path segment of the primary venue. It accepts JSON and YAML.
+func (c Config) localized(document []byte) []byte {
+	text := strings.NewReplacer(
+		"https://hub.example", c.HubURL, "https://api.example", cmp.Or(c.APIURL, c.HubURL),
+		"https://clock.example", cmp.Or(c.ClockURL, c.HubURL), "/api/polymarket/", "/api/"+c.VenueA+"/",
+	).Replace(string(document))
+	return heatmapSource.ReplaceAll([]byte(text), []byte(c.VenueA+"$1"))
 }
 
 // apiDescription has the members of the OpenAPI document that the function overview reads.

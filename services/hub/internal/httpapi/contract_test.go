@@ -26,7 +26,9 @@ import (
 // most 8 KiB long.
 func TestOverview(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *httpapi.Config, _ *httpapi.Deps) { c.OpenAPI, c.Source = openapi.JSON, docs.OpenAPI })
+	b := setup(t, func(c *httpapi.Config, _ *httpapi.Deps) {
+		c.OpenAPI, c.Source, c.APIURL, c.ClockURL = openapi.JSON, docs.OpenAPI, "https://api.example", "https://clock.example"
+	})
 	w := b.send("GET", "/llms.txt", "")
 	body := w.Body.String()
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(body, "# Signalcast\n\n> ") || len(body) > 8<<10 {

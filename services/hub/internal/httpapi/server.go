@@ -50,16 +50,19 @@ import (
 
 // Config has the settings of a Server.
 type Config struct {
-	HubURL  string         // public base URL of the hub, without a trailing slash
-	Origin  string         // scheme and host of HubURL, as in the Origin header
-	Secure  bool           // cookies have the Secure attribute
-	Social  string         // value of the source of a call for the social network
-	VenueA  string         // path segment of the primary venue
-	Videos  []string       // allowed hosts of stream URLs; empty: any
-	OpenAPI []byte         // API description as JSON
-	AnyHost bool           // accept any Host header from agents, because a proxy on this machine sends the requests
-	Source  []byte         // API description as YAML
-	Trusted []netip.Prefix // reverse proxies whose X-Forwarded-For is used
+	HubURL string // public base URL of the hub, without a trailing slash
+	Origin string // scheme and host of HubURL, as in the Origin header
+	// APIURL and ClockURL are the public base URLs of the api and of the clock. If one is empty, the API description names the hub
+	// instead.
+	APIURL, ClockURL string
+	Secure           bool           // cookies have the Secure attribute
+	Social           string         // value of the source of a call for the social network
+	VenueA           string         // path segment of the primary venue
+	Videos           []string       // allowed hosts of stream URLs; empty: any
+	OpenAPI          []byte         // API description as JSON
+	AnyHost          bool           // accept any Host header from agents, because a proxy on this machine sends the requests
+	Source           []byte         // API description as YAML
+	Trusted          []netip.Prefix // reverse proxies whose X-Forwarded-For is used
 }
 
 // Deps are the services, stores and clients that a Server uses.
@@ -140,7 +143,7 @@ type Server struct {
 func New(cfg Config, d Deps) *Server {
 	s := &Server{
 		Config: cfg, Deps: d,
-		description: httpcache.Make(cfg.OpenAPI), source: httpcache.Make(cfg.Source).As("application/yaml"),
+		description: httpcache.Make(cfg.localized(cfg.OpenAPI)), source: httpcache.Make(cfg.localized(cfg.Source)).As("application/yaml"),
 		overview: httpcache.Make(overview(cfg.HubURL, cfg.OpenAPI)).As("text/plain; charset=utf-8"),
 	}
 	caches := &view.Caches{Log: d.Log, Now: d.Now}
