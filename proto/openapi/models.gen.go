@@ -4412,6 +4412,11 @@ type WebhookDelivery struct {
 	Error  *string `json:"error"`
 	TookMs int64   `json:"tookMs"`
 	At     string  `json:"at"`
+
+	// Message The error in words, such as `connection refused`; null if the delivery was accepted. It contains no address.
+	//
+	// Examples: the endpoint answered 500; 2xx accepts a delivery
+	Message *string `json:"message"`
 }
 
 // WebhookDraft defines model for WebhookDraft.

@@ -7048,6 +7048,11 @@ type WebhookDelivery struct {
 	ID      openapi_types.UUID `json:"id"`
 	LastSeq *int               `json:"lastSeq"`
 
+	// Message The error in words, such as `connection refused`; null if the delivery was accepted. It contains no address.
+	//
+	// Examples: the endpoint answered 500; 2xx accepts a delivery
+	Message *string `json:"message"`
+
 	// Status HTTP status; null without an answer.
 	Status *int `json:"status"`
 	TookMs int  `json:"tookMs"`
@@ -11503,6 +11508,17 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ResendWebhookDelivery Send a failed delivery again now
+	//
+	// Makes the next attempt of a failed delivery due at once, instead of at `nextAttemptAt`. It has the same events and the
+	// same delivery id, and the number of the attempt is one higher. The log has its result within seconds. Later events
+	// still follow only after this delivery was accepted. Several requests before the attempt lead to one attempt. At
+	// most one attempt in five seconds can be requested: within five seconds after an attempt of the webhook the answer
+	// is 429.
+	//
+	// Corresponds with POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend (the `ResendWebhookDelivery` operationId).
+	ResendWebhookDelivery(ctx context.Context, id openapi_types.UUID, deliveryID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RenewWebhookSecret Renew the secret of a webhook
 	//
 	// For 24 hours the previous secret signs as well. The oldest earlier secret whose 24 hours are not over also signs,
@@ -15590,6 +15606,27 @@ func (c *Client) ChangeWebhook(ctx context.Context, id openapi_types.UUID, body 
 // Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListWebhookDeliveriesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResendWebhookDelivery Send a failed delivery again now
+//
+// Makes the next attempt of a failed delivery due at once, instead of at `nextAttemptAt`. It has the same events and the
+// same delivery id, and the number of the attempt is one higher. The log has its result within seconds. Later events
+// still follow only after this delivery was accepted. Several requests before the attempt lead to one attempt. At
+// most one attempt in five seconds can be requested: within five seconds after an attempt of the webhook the answer
+// is 429.
+//
+// Corresponds with POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend (the `ResendWebhookDelivery` operationId).
+func (c *Client) ResendWebhookDelivery(ctx context.Context, id openapi_types.UUID, deliveryID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendWebhookDeliveryRequest(c.Server, id, deliveryID)
 	if err != nil {
 		return nil, err
 	}
@@ -23834,6 +23871,47 @@ func NewListWebhookDeliveriesRequest(server string, id openapi_types.UUID, param
 	return req, nil
 }
 
+// NewResendWebhookDeliveryRequest constructs an http.Request for the ResendWebhookDelivery method
+func NewResendWebhookDeliveryRequest(server string, id openapi_types.UUID, deliveryID openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "deliveryId", deliveryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/deliveries/%s/resend", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewRenewWebhookSecretRequest constructs an http.Request for the RenewWebhookSecret method
 func NewRenewWebhookSecretRequest(server string, id openapi_types.UUID) (*http.Request, error) {
 	var err error
@@ -26613,6 +26691,19 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/webhooks/{id}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveriesWithResponse(ctx context.Context, id openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
+
+	// ResendWebhookDeliveryWithResponse Send a failed delivery again now
+	//
+	// Makes the next attempt of a failed delivery due at once, instead of at `nextAttemptAt`. It has the same events and the
+	// same delivery id, and the number of the attempt is one higher. The log has its result within seconds. Later events
+	// still follow only after this delivery was accepted. Several requests before the attempt lead to one attempt. At
+	// most one attempt in five seconds can be requested: within five seconds after an attempt of the webhook the answer
+	// is 429.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend (the `ResendWebhookDelivery` operationId).
+	ResendWebhookDeliveryWithResponse(ctx context.Context, id openapi_types.UUID, deliveryID openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResendWebhookDeliveryResponse, error)
 
 	// RenewWebhookSecretWithResponse Renew the secret of a webhook
 	//
@@ -34644,6 +34735,54 @@ func (r ListWebhookDeliveriesResponse) ContentType() string {
 	return ""
 }
 
+type ResendWebhookDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Webhook
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ResendWebhookDeliveryResponse) GetJSON202() *Webhook {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ResendWebhookDeliveryResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResendWebhookDeliveryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResendWebhookDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResendWebhookDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResendWebhookDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type RenewWebhookSecretResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -38652,6 +38791,25 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 		return nil, err
 	}
 	return ParseListWebhookDeliveriesResponse(rsp)
+}
+
+// ResendWebhookDeliveryWithResponse Send a failed delivery again now
+//
+// Makes the next attempt of a failed delivery due at once, instead of at `nextAttemptAt`. It has the same events and the
+// same delivery id, and the number of the attempt is one higher. The log has its result within seconds. Later events
+// still follow only after this delivery was accepted. Several requests before the attempt lead to one attempt. At
+// most one attempt in five seconds can be requested: within five seconds after an attempt of the webhook the answer
+// is 429.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend (the `ResendWebhookDelivery` operationId).
+func (c *ClientWithResponses) ResendWebhookDeliveryWithResponse(ctx context.Context, id openapi_types.UUID, deliveryID openapi_types.UUID, reqEditors ...RequestEditorFn) (*ResendWebhookDeliveryResponse, error) {
+	rsp, err := c.ResendWebhookDelivery(ctx, id, deliveryID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendWebhookDeliveryResponse(rsp)
 }
 
 // RenewWebhookSecretWithResponse Renew the secret of a webhook
@@ -44297,6 +44455,39 @@ func ParseListWebhookDeliveriesResponse(rsp *http.Response) (*ListWebhookDeliver
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseResendWebhookDeliveryResponse parses an HTTP response from a ResendWebhookDeliveryWithResponse call
+func ParseResendWebhookDeliveryResponse(rsp *http.Response) (*ResendWebhookDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResendWebhookDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Webhook
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Failed

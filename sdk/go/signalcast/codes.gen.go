@@ -86,6 +86,8 @@ const (
 	ErrInvalidRedirectUri Code = "invalid_redirect_uri"
 	// ErrLimitReached is 409: A limit is reached: 20 active apps of an owner, 10 active signers of a user and an app, 50 channels of a stream, 10 webhooks of an operator, 10 stations of an operator, 30 station ids that an operator ever used.
 	ErrLimitReached Code = "limit_reached"
+	// ErrDeliveryNotPending is 409: The delivery of a webhook does not wait for an attempt.
+	ErrDeliveryNotPending Code = "delivery_not_pending"
 	// ErrPublicClient is 409: A public app has no secret.
 	ErrPublicClient Code = "public_client"
 	// ErrInsufficientScope is 403: The key or token is valid but lacks this scope.
@@ -391,6 +393,7 @@ var Codes = []Code{
 	ErrInvalidClient,
 	ErrInvalidRedirectUri,
 	ErrLimitReached,
+	ErrDeliveryNotPending,
 	ErrPublicClient,
 	ErrInsufficientScope,
 	ErrNonceReused,

@@ -167,6 +167,7 @@ var routes = []route{
 	{"DELETE /api/v1/webhooks/{id}", true, false, false, false, false},
 	{"PATCH /api/v1/webhooks/{id}", true, false, false, false, false},
 	{"GET /api/v1/webhooks/{id}/deliveries", true, false, false, true, false},
+	{"POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend", true, false, false, false, false},
 	{"POST /api/v1/webhooks/{id}/secret", true, false, false, false, false},
 	{"POST /api/v1/webhooks/{id}/test", true, false, false, false, false},
 	{"GET /api/wire", false, false, false, true, false},

@@ -43,6 +43,7 @@ export const errorCodes = [
   'invalid_client',
   'invalid_redirect_uri',
   'limit_reached',
+  'delivery_not_pending',
   'public_client',
   'insufficient_scope',
   'nonce_reused',

@@ -3141,6 +3141,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/{id}/deliveries/{deliveryId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a failed delivery again now
+         * @description Makes the next attempt of a failed delivery due at once, instead of at `nextAttemptAt`. It has the same events and the
+         *     same delivery id, and the number of the attempt is one higher. The log has its result within seconds. Later events
+         *     still follow only after this delivery was accepted. Several requests before the attempt lead to one attempt. At
+         *     most one attempt in five seconds can be requested: within five seconds after an attempt of the webhook the answer
+         *     is 429.
+         */
+        post: operations["resendWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/{id}/secret": {
         parameters: {
             query?: never;
@@ -7687,6 +7711,11 @@ export interface components {
              */
             id: string;
             lastSeq: number | null;
+            /**
+             * @description The error in words, such as `connection refused`; null if the delivery was accepted. It contains no address.
+             * @example the endpoint answered 500; 2xx accepts a delivery
+             */
+            message: string | null;
             /** @description HTTP status; null without an answer. */
             status: number | null;
             tookMs: number;
@@ -12796,6 +12825,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDeliveries"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    resendWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+                /** @description Id of the delivery. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempt is due. `nextAttemptAt` of the webhook is null until it has failed. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             default: components["responses"]["Failed"];

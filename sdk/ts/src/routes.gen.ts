@@ -171,6 +171,7 @@ export const routes: Readonly<Record<string, Route>> = {
   'DELETE /api/v1/webhooks/{id}': ['api', true, false, false, false, false],
   'PATCH /api/v1/webhooks/{id}': ['api', true, false, false, false, false],
   'GET /api/v1/webhooks/{id}/deliveries': ['api', true, false, false, true, false],
+  'POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend': ['api', true, false, false, false, false],
   'POST /api/v1/webhooks/{id}/secret': ['api', true, false, false, false, false],
   'POST /api/v1/webhooks/{id}/test': ['api', true, false, false, false, false],
   'GET /api/wire': ['hub', false, false, false, true, false],

@@ -62,6 +62,10 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		{operation: "GET " + webhooksPath, as: "key", api: true, reads: true},
 		webhook("GET", "", nil), webhook("GET", "/deliveries", nil), webhook("PATCH", "", taken.With("active", false)),
 		webhook("POST", "/test", nil), webhook("POST", "/secret", nil), webhook("DELETE", "", nil),
+		{
+			operation: "POST " + webhooksPath + "/{id}/deliveries/{deliveryId}/resend", as: "key", api: true, skipOwner: true, // no delivery waits
+			id: w.Webhook, path: webhooksPath + "/" + object + "/deliveries/" + w.Webhook + "/resend",
+		},
 
 		station("PUT", "", taken), station("POST", "/heartbeat", nil), byAdmin(station("POST", "/status", stack.JSON{"status": "paused"}), "admin"),
 		{operation: "PUT /api/v1/markets/{marketId}/lane", as: "admin", id: w.Market, body: stack.JSON{"lane": "SCIENCE"}, api: true, byAdmin: true},

@@ -61,6 +61,8 @@ var requiredPowers = map[string]power{
 	"POST api" + webhooksPath + "/{id}/test":      {"", "read"},
 	"POST api" + webhooksPath + "/{id}/secret":    {"", "read"},
 	"GET api" + webhooksPath + "/{id}/deliveries": {"", "read"},
+
+	"POST api" + webhooksPath + "/{id}/deliveries/{deliveryId}/resend": {"", "read"},
 }
 
 // credentialTable lists the accepted credentials of each route that accepts a credential or changes stored data.
@@ -106,6 +108,7 @@ DELETE /api/v1/webhooks/{id}                     key
 POST   /api/v1/webhooks/{id}/test                key
 POST   /api/v1/webhooks/{id}/secret              key
 GET    /api/v1/webhooks/{id}/deliveries          key
+POST   /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend key
 POST   /api/v1/signals/categorize                key
 PUT    /api/v1/markets/{marketId}/lane           admin
 GET    /api/v1/users/me                          key

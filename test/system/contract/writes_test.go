@@ -1,10 +1,12 @@
 package contract
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,6 +59,53 @@ func TestWebhooks(t *testing.T) {
 	})
 	stack.Send(t, http.MethodDelete, one, key).Require(http.StatusOK)
 	get(t, one, key).Require(http.StatusNotFound)
+}
+
+// TestFailedDeliveriesAreSentAgain lets an endpoint fail, and requests the delivery again when it works. The endpoint must receive
+// the same delivery before its next attempt is due, and the log must name both results in words.
+func TestFailedDeliveriesAreSentAgain(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	p := s.NewOperator(t)
+	key := stack.Bearer(p.Key)
+	var works atomic.Bool
+	var failures atomic.Int64
+	bodies := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !works.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			failures.Add(1)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	t.Cleanup(receiver.Close)
+	draft := stack.Body(stack.JSON{"url": receiver.URL, "channels": []string{"me"}})
+	one := s.API + "/api/v1/webhooks/" + post(t, s.API+"/api/v1/webhooks", key, draft).Require(http.StatusCreated).Text("id")
+	p.NewCall(t, s.NewNativeMarket(t, 5000, nil), "YES", 5000, nil)
+	log := func() stack.Answer { return get(t, one+"/deliveries", key).Require(http.StatusOK) }
+	stack.Eventually(t, 30*time.Second, "a second attempt, after which the next one is due in 15 s", func() bool { return failures.Load() >= 2 })
+	log().Expect(stack.JSON{"deliveries.0.status": 503, "deliveries.0.message": "the endpoint answered 503; 2xx accepts a delivery"})
+	works.Store(true)
+	id := log().Text("deliveries.0.id")
+	again := post(t, one+"/deliveries/"+id+"/resend", key)
+	for again.Status == http.StatusTooManyRequests { // the last attempt was less than five seconds ago
+		time.Sleep(time.Duration(again.Int("retryAfterMs")) * time.Millisecond)
+		again = post(t, one+"/deliveries/"+id+"/resend", key)
+	}
+	again.Require(http.StatusAccepted).Expect(stack.JSON{"nextAttemptAt": nil})
+	select {
+	case body := <-bodies:
+		if !strings.Contains(body, id) || !strings.Contains(body, `"attempt":3`) {
+			t.Errorf("the endpoint received %.300s; want the third attempt of %s", body, id)
+		}
+	case <-time.After(45 * time.Second):
+		t.Fatal("the endpoint received nothing in 45 s")
+	}
+	stack.Eventually(t, 15*time.Second, "the accepted attempt in the log", func() bool { return len(log().List("deliveries")) == 3 })
+	log().Expect(stack.JSON{"deliveries.0.error": nil, "deliveries.0.message": nil})
+	post(t, one+"/deliveries/"+id+"/resend", key).RequireError(http.StatusConflict, "delivery_not_pending")
 }
 
 func TestCallsAndMarkets(t *testing.T) {

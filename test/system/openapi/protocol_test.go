@@ -163,6 +163,7 @@ const added = `
 /api/v1/webhooks                                          GET POST
 /api/v1/webhooks/{id}                                     DELETE GET PATCH
 /api/v1/webhooks/{id}/deliveries                          GET
+/api/v1/webhooks/{id}/deliveries/{deliveryId}/resend      POST
 /api/v1/webhooks/{id}/secret                              POST
 /api/v1/webhooks/{id}/test                                POST
 `

@@ -3,10 +3,12 @@ package delivery
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/safedial"
@@ -37,14 +39,15 @@ func (s *Sender) Close() { s.client.CloseIdleConnections() }
 // Send sends one request to the URL of a webhook and returns its outcome. It implements webhook.Send.
 func (s *Sender) Send(ctx context.Context, p webhook.Post) webhook.Outcome {
 	began := s.now()
-	status, failed := s.post(ctx, p)
-	return webhook.Outcome{Status: status, Error: failed, Took: s.now().Sub(began)}
+	o := s.post(ctx, p)
+	o.Took = s.now().Sub(began)
+	return o
 }
 
-func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed string) {
+func (s *Sender) post(ctx context.Context, p webhook.Post) webhook.Outcome {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
-		return 0, webhook.FailedConnect
+		return webhook.Outcome{Error: webhook.FailedConnect}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "signalcast-webhook")
@@ -52,29 +55,59 @@ func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed s
 	r.Header.Set("Signalcast-Signature", p.Signature)
 	resp, err := s.client.Do(r)
 	if err != nil {
-		return 0, reason(err)
+		return failure(err)
 	}
 	defer resp.Body.Close()
 	// Only the status matters. The connection is closed if the response is longer.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
-	switch status = resp.StatusCode; {
-	case status >= 200 && status < 300:
-		return status, ""
-	case status >= 300 && status < 400:
-		return status, webhook.FailedRedirect
+	o := webhook.Outcome{Status: resp.StatusCode}
+	switch {
+	case o.Status >= 300 && o.Status < 400:
+		o.Error = webhook.FailedRedirect
+	case o.Status < 200 || o.Status >= 400:
+		o.Error = webhook.FailedStatus
 	}
-	return status, webhook.FailedStatus
+	return o
 }
 
-// reason returns the error code of a request without a response. The owner of the webhook sees it, so it contains no part of
-// err.
-func reason(err error) string {
+// failure returns the outcome of a request without a response. The owner of the webhook sees it, so it contains no part of err:
+// neither an address nor a text of the endpoint.
+func failure(err error) webhook.Outcome {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, safedial.ErrAddress):
-		return webhook.FailedAddress
+		return webhook.Outcome{Error: webhook.FailedAddress}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return webhook.FailedTime
+		return webhook.Outcome{Error: webhook.FailedTime}
 	}
-	return webhook.FailedConnect
+	return webhook.Outcome{Error: webhook.FailedConnect, Detail: detail(err)}
+}
+
+// detail returns the cause of a failed connection in words, or "" if it is none of the common causes.
+func detail(err error) string {
+	var (
+		dns    *net.DNSError
+		cert   *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+		alert  tls.AlertError
+	)
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "the host name does not exist"
+	case errors.As(err, &dns):
+		return "the host name cannot be resolved"
+	case errors.As(err, &cert):
+		return "the TLS certificate is not valid"
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return "the endpoint does not answer in TLS"
+	case errors.As(err, &alert):
+		return "the TLS handshake failed"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "the host is unreachable"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed before an answer"
+	}
+	return ""
 }

@@ -62,7 +62,7 @@ func TestAnswers(t *testing.T) {
 		"/endless": {Status: 200}, "/hangs": {Error: "timeout"}, "/header": {Error: "connect"},
 	} {
 		got := send(open, s.URL+path)
-		if got.Status != want.Status || got.Error != want.Error {
+		if got.Status != want.Status || got.Error != want.Error || (got.Message() == "") != (want.Error == "") {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}
@@ -86,8 +86,13 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	s.Close()
-	if got := send(open, s.URL+"/200"); got.Error != "connect" {
-		t.Errorf("without a server: %+v", got)
+	plain := "https" + strings.TrimPrefix(target.URL, "http")
+	for url, want := range map[string]string{
+		s.URL + "/200": "connection refused", plain: "the endpoint does not answer in TLS", "http://no-such-host.invalid/": "the host name does not exist",
+	} {
+		if got := send(open, url); got.Error != "connect" || got.Message() != want {
+			t.Errorf("%s: %+v with the message %q, want %q", url, got, got.Message(), want)
+		}
 	}
 }
 

@@ -39,8 +39,8 @@ type result struct {
 	lost bool // the webhook must be read from the database again
 }
 
-// load reads the active webhooks from the database. It does not replace the follower of an unchanged webhook, because its
-// position can be above the stored cursor.
+// load reads the active webhooks from the database. Of an unchanged webhook, it takes only the time of the next attempt. It does
+// not replace the follower, because its position can be above the stored cursor.
 func (t *term) load(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
@@ -58,7 +58,9 @@ func (t *term) load(ctx context.Context) {
 		switch {
 		case !known:
 			t.hooks[h.ID] = &follower{hook: h, at: h.Cursor}
+		case f.hook.Revision == h.Revision && f.busy:
 		case f.hook.Revision == h.Revision:
+			f.hook.NextAt = h.NextAt // webhook.Service.Resend makes an attempt due
 		case f.busy:
 			f.stale = true
 		default:

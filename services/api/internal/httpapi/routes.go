@@ -66,6 +66,7 @@ func (s *Server) routes() []httpx.Route {
 		{Method: post, Path: "/api/v1/webhooks/:id/test", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.testWebhook), Timeout: webhook.AnswerWithin + 2*time.Second},
 		{Method: post, Path: "/api/v1/webhooks/:id/secret", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.renewWebhook)},
 		{Method: get, Path: "/api/v1/webhooks/:id/deliveries", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.listDeliveries)},
+		{Method: post, Path: "/api/v1/webhooks/:id/deliveries/:deliveryId/resend", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.resendDelivery)},
 		{Method: get, Path: "/api/v1/stations", Who: []string{public}, CORS: httpx.Open, Cache: cacheStations, Handler: httpx.Anonymous(s.listStations), Empty: emptyStations},
 		{Method: get, Path: "/api/v1/stations/:stationId", Who: []string{public}, CORS: httpx.Open, Cache: cacheStations, Handler: httpx.Anonymous(s.oneStation)},
 		{Method: get, Path: "/api/v1/stations/:stationId/program", Who: []string{public}, CORS: httpx.Open, Cache: cacheOne, Handler: httpx.Anonymous(s.stationProgram)},

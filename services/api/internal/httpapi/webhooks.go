@@ -120,6 +120,13 @@ func (s *Server) testWebhook(c echo.Context, me holder) error {
 	return answer(c, http.StatusOK, d, err, showDelivery)
 }
 
+// resendDelivery handles POST /api/v1/webhooks/{id}/deliveries/{deliveryId}/resend: it makes the next attempt of a failed
+// delivery due at once. The response is the webhook; the delivery log has the result of the attempt.
+func (s *Server) resendDelivery(c echo.Context, me holder) error {
+	w, err := s.Webhooks.Resend(c.Request().Context(), me.owner(), c.Param("id"), c.Param("deliveryId"))
+	return answer(c, http.StatusAccepted, w, err, showWebhook)
+}
+
 // renewWebhook handles POST /api/v1/webhooks/{id}/secret: it replaces the secret and returns the new one.
 func (s *Server) renewWebhook(c echo.Context, me holder) error {
 	h, secret, err := s.Webhooks.Renew(c.Request().Context(), me.owner(), c.Param("id"))
@@ -175,7 +182,7 @@ func showWebhook(h *webhook.Hook) openapi.Webhook {
 func showDelivery(d *webhook.Delivery) openapi.WebhookDelivery {
 	out := openapi.WebhookDelivery{
 		ID: d.ID, Events: int64(d.Events), Attempt: int64(d.Attempt), Error: httpx.OrNull(d.Error),
-		TookMs: d.Took.Round(time.Millisecond).Milliseconds(), At: protocol.Stamp(d.At),
+		TookMs: d.Took.Round(time.Millisecond).Milliseconds(), At: protocol.Stamp(d.At), Message: httpx.OrNull(d.Message()),
 	}
 	if d.First > 0 {
 		out.FirstSeq, out.LastSeq = &d.First, &d.Last

@@ -85,7 +85,7 @@ func TestWebhookRoutes(t *testing.T) {
 	tested := b.do("POST", one+"/test", "", "Authorization", as)
 	at, _ := tested.body["at"].(string)
 	line := map[string]any{
-		"id": tested.body["id"], "firstSeq": nil, "lastSeq": nil, "events": 0.0, "attempt": 1.0, "status": 202.0, "error": nil, "tookMs": 7.0, "at": at,
+		"id": tested.body["id"], "firstSeq": nil, "lastSeq": nil, "events": 0.0, "attempt": 1.0, "status": 202.0, "error": nil, "tookMs": 7.0, "at": at, "message": nil,
 	}
 	if diff := cmp.Diff(line, tested.body); diff != "" || tested.status != 200 || at == "" {
 		t.Errorf("test delivery: %d (-want +got):\n%s", tested.status, diff)
@@ -96,10 +96,19 @@ func TestWebhookRoutes(t *testing.T) {
 	if a := b.do("GET", one+"/deliveries", "", "Authorization", as); a.status != 200 || cmp.Diff(map[string]any{"deliveries": []any{line}, "next_cursor": nil}, a.body) != "" {
 		t.Errorf("delivery log: %d %s", a.status, a.raw)
 	}
+	delivered, _ := tested.body["id"].(string)
+	if a := b.do("POST", one+"/deliveries/"+delivered+"/resend", "", "Authorization", as); a.status != 409 || a.body["error"] != "delivery_not_pending" || a.body["reason"] != "test" {
+		t.Errorf("resend a test delivery: %d %s", a.status, a.raw)
+	}
+	for _, unknown := range []string{id, "no-id"} {
+		if a := b.do("POST", one+"/deliveries/"+unknown+"/resend", "", "Authorization", as); a.status != 404 || a.body["error"] != "not_found" {
+			t.Errorf("resend the unknown delivery %s: %d %s", unknown, a.status, a.raw)
+		}
+	}
 	if a := b.do("DELETE", one, "", "Authorization", as); a.status != 200 || string(a.raw) != `{"ok":true}` {
 		t.Errorf("delete the webhook: %d %s", a.status, a.raw)
 	}
-	for _, call := range [][2]string{{"GET", ""}, {"PATCH", ""}, {"DELETE", ""}, {"POST", "/test"}, {"POST", "/secret"}, {"GET", "/deliveries"}} {
+	for _, call := range [][2]string{{"GET", ""}, {"PATCH", ""}, {"DELETE", ""}, {"POST", "/test"}, {"POST", "/secret"}, {"GET", "/deliveries"}, {"POST", "/deliveries/" + id + "/resend"}} {
 		body := ""
 		if call[0] == "PATCH" {
 			body = `{"active":true}`
@@ -126,6 +135,7 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 		{"POST", hooksPath + "/" + id + "/test", ""},
 		{"POST", hooksPath + "/" + id + "/secret", ""},
 		{"GET", hooksPath + "/" + id + "/deliveries", ""},
+		{"POST", hooksPath + "/" + id + "/deliveries/" + id + "/resend", ""},
 	}
 	all := append(calls, struct{ method, path, body string }{"GET", hooksPath, ""}, struct{ method, path, body string }{"POST", hooksPath, `{}`})
 	tide := b.key("tide")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -121,6 +122,39 @@ func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Ti
 	return h, false, err
 }
 
+// ResendDelivery clears the time of the next attempt of a pending delivery, so that the attempt is due. Errors: not_found for an
+// unknown webhook or delivery; delivery_not_pending; rate_limited if an attempt of the webhook ended in the duration every before
+// now.
+func (s *Store) ResendDelivery(
+	ctx context.Context, ownerID, id, deliveryID string, now time.Time, every time.Duration,
+) (webhook.Hook, error) {
+	row, err := s.q.ResendDelivery(ctx, db.ResendDeliveryParams{
+		UserID: ownerID, ID: id, DeliveryID: deliveryID, Before: now.Add(-every),
+	})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return hookOf(row.Webhook), pg.Fault(wrap("resend delivery", err))
+	}
+	h, err := s.GetWebhook(ctx, ownerID, id)
+	switch {
+	case err != nil:
+		return h, err
+	case strings.EqualFold(h.DeliveryID, deliveryID) && h.Active:
+		return h, webhook.ErrResentTooSoon.With("retryAfterMs", every.Milliseconds())
+	case strings.EqualFold(h.DeliveryID, deliveryID):
+		return h, webhook.ErrNotPending("inactive")
+	}
+	last, err := s.q.GetLastAttempt(ctx, db.GetLastAttemptParams{WebhookID: id, DeliveryID: deliveryID})
+	switch {
+	case err != nil:
+		return h, missing(err, webhook.ErrNoDelivery, "read delivery")
+	case last.Events == 0:
+		return h, webhook.ErrNotPending("test")
+	case last.Error == "":
+		return h, webhook.ErrNotPending("accepted")
+	}
+	return h, webhook.ErrNotPending("replaced")
+}
+
 // DeleteWebhook deletes a webhook and its delivery log. Error: not_found.
 func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
 	n, err := s.q.DeleteWebhook(ctx, db.DeleteWebhookParams{UserID: ownerID, ID: id})
@@ -159,7 +193,7 @@ func (s *Store) FailDelivery(ctx context.Context, d webhook.Delivery, since, nex
 	err := s.q.FailDelivery(ctx, db.FailDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
 		Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
-		FailingSince: &since, NextAt: &next, Active: active, Reason: &reason,
+		FailingSince: &since, NextAt: &next, Active: active, Reason: &reason, Detail: d.Detail,
 	})
 	return pg.Fault(wrap("log failed delivery", err))
 }
@@ -168,7 +202,7 @@ func (s *Store) FailDelivery(ctx context.Context, d webhook.Delivery, since, nex
 func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
 	err := s.q.LogDelivery(ctx, db.LogDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
-		Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
+		Status: int32(d.Status), Error: d.Error, Detail: d.Detail, TookMs: int32(d.Took.Milliseconds()), At: d.At,
 	})
 	return pg.Fault(wrap("log delivery", err))
 }
@@ -196,7 +230,9 @@ func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before i
 		return webhook.Delivery{
 			Line: r.Line, HookID: r.WebhookID, ID: r.DeliveryID, First: r.FirstSeq, Last: r.LastSeq, Events: int(r.Events),
 			Attempt: int(r.Attempt), At: r.At,
-			Outcome: webhook.Outcome{Status: int(r.Status), Error: r.Error, Took: time.Duration(r.TookMs) * time.Millisecond},
+			Outcome: webhook.Outcome{
+				Status: int(r.Status), Error: r.Error, Detail: r.Detail, Took: time.Duration(r.TookMs) * time.Millisecond,
+			},
 		}
 	}), pg.Fault(wrap("list deliveries", err))
 }

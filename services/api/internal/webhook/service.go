@@ -28,6 +28,9 @@ type Store interface {
 	// TestWebhook returns the webhook, and whether a test delivery is allowed now: only one is allowed in the
 	// duration every. If so, it stores now as the time of the last test.
 	TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (Hook, bool, error)
+	// ResendDelivery makes the next attempt of a pending delivery due at once. Errors: not_found, delivery_not_pending,
+	// and rate_limited if an attempt of the webhook ended in the duration every before now.
+	ResendDelivery(ctx context.Context, ownerID, id, deliveryID string, now time.Time, every time.Duration) (Hook, error)
 	LogDelivery(ctx context.Context, d Delivery) error
 	ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]Delivery, error)
 	FeedHead(ctx context.Context) (int64, error)
@@ -255,6 +258,20 @@ func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error
 	}
 	d.Outcome = s.send(ctx, Post{URL: h.URL, DeliveryID: d.ID, Signature: signature, Body: body})
 	return d, s.store.LogDelivery(ctx, d)
+}
+
+// Resend makes the next attempt of the pending delivery due at once, and returns the webhook. The worker makes this attempt
+// within about one second and in place of the scheduled one. Events after the delivery still wait until it is accepted. An
+// attempt in progress is not repeated. Errors: not_found; delivery_not_pending; rate_limited if the last attempt of the webhook
+// ended less than ResendEvery ago.
+func (s *Service) Resend(ctx context.Context, o Owner, id, deliveryID string) (Hook, error) {
+	if !known(id) {
+		return Hook{}, ErrNotFound
+	}
+	if !known(deliveryID) {
+		return Hook{}, ErrNoDelivery
+	}
+	return s.store.ResendDelivery(ctx, o.ID, id, deliveryID, s.now().UTC(), ResendEvery)
 }
 
 func known(id string) bool {

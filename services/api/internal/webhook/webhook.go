@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -15,6 +17,7 @@ const (
 	MaxURL         = 500                // bytes
 	MaxDescription = 200                // characters
 	TestEvery      = 5 * time.Second    // minimum time between two test deliveries of a webhook
+	ResendEvery    = 5 * time.Second    // minimum time between an attempt of a webhook and a requested one
 	OldSecretFor   = 24 * time.Hour     // time for which a replaced secret still signs
 	KeepDeliveries = 7 * 24 * time.Hour // time after which an entry of the delivery log is deleted
 	DeadAfter      = 3 * 24 * time.Hour // time without success after which a failing webhook is deactivated
@@ -43,6 +46,9 @@ var (
 	ErrFixedURL = apperr.New(apperr.Invalid, "invalid_url", "url cannot be changed; register another webhook").With("field", "url")
 	ErrTooSoon  = apperr.New(apperr.Limited, "rate_limited",
 		"limit of one test delivery in 5 s reached; retry in 5 s").With("limit", 1)
+	ErrResentTooSoon = apperr.New(apperr.Limited, "rate_limited",
+		"the last attempt of the webhook is less than 5 s ago; retry in 5 s").With("limit", 1)
+	ErrNoDelivery = apperr.New(apperr.NotFound, "not_found", "no such delivery of this webhook in the last 7 days")
 )
 
 // Hook is one webhook with its pending delivery.
@@ -97,11 +103,44 @@ type Post struct {
 	Body       []byte
 }
 
+// notPending maps the reason of delivery_not_pending to its text. A delivery is pending until its endpoint accepts it.
+var notPending = map[string]string{
+	"accepted": "the endpoint accepted the delivery; only a failed one can be sent again",
+	"test":     "a test delivery is not repeated; use POST /api/v1/webhooks/{id}/test",
+	"replaced": "a change of the webhook ended the delivery; its events follow in a newer one",
+	"inactive": "the webhook is inactive; activate it with PATCH and active: true, which sends the events again",
+}
+
+// ErrNotPending returns the error delivery_not_pending with a reason: accepted, test, replaced or inactive.
+func ErrNotPending(reason string) error {
+	return apperr.New(apperr.Conflict, "delivery_not_pending", notPending[reason]).With("reason", reason)
+}
+
 // Outcome is the result of a request to the URL of a webhook.
 type Outcome struct {
 	Status int    // HTTP status; 0: no response
 	Error  string // one of the error codes; empty: accepted
+	Detail string // cause of FailedConnect in words, without addresses; empty: unknown
 	Took   time.Duration
+}
+
+// Message returns the error in words, for the owner of the webhook. It is empty if the delivery was accepted.
+func (o Outcome) Message() string {
+	switch o.Error {
+	case "":
+		return ""
+	case FailedStatus:
+		return "the endpoint answered " + strconv.Itoa(o.Status) + "; 2xx accepts a delivery"
+	case FailedRedirect:
+		return "the endpoint answered " + strconv.Itoa(o.Status) + "; redirects are not followed"
+	case FailedTime:
+		return "no answer within 10 s"
+	case FailedAddress:
+		return "the host has no public address"
+	case FailedSecret:
+		return "the secret cannot be decrypted; renew it"
+	}
+	return cmp.Or(o.Detail, "no HTTP answer was received")
 }
 
 // Error codes of an Outcome, which the owner of the webhook sees.

@@ -254,13 +254,13 @@ func (q *Queries) DeleteWebhook(ctx context.Context, arg DeleteWebhookParams) (i
 
 const FailDelivery = `-- name: FailDelivery :exec
 WITH done AS (
-    UPDATE webhooks SET failing_since = $11, next_at = $12, active = $13, reason = $14
-    WHERE id = $10 AND delivery_id = $1 AND attempt = $5
+    UPDATE webhooks SET failing_since = $12, next_at = $13, active = $14, reason = $15
+    WHERE id = $11 AND delivery_id = $1 AND attempt = $5
 )
-INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, took_ms, at)
+INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
 SELECT w.id, $1, nullif($2::bigint, 0), nullif($3::bigint, 0), $4, $5,
-    nullif($6::integer, 0), nullif($7::text, ''), $8, $9
-FROM webhooks AS w WHERE w.id = $10
+    nullif($6::integer, 0), nullif($7::text, ''), nullif($8::text, ''), $9, $10
+FROM webhooks AS w WHERE w.id = $11
 `
 
 type FailDeliveryParams struct {
@@ -271,6 +271,7 @@ type FailDeliveryParams struct {
 	Attempt      int32
 	Status       int32
 	Error        string
+	Detail       string
 	TookMs       int32
 	At           time.Time
 	WebhookID    string
@@ -291,6 +292,7 @@ func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) erro
 		arg.Attempt,
 		arg.Status,
 		arg.Error,
+		arg.Detail,
 		arg.TookMs,
 		arg.At,
 		arg.WebhookID,
@@ -300,6 +302,29 @@ func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) erro
 		arg.Reason,
 	)
 	return err
+}
+
+const GetLastAttempt = `-- name: GetLastAttempt :one
+SELECT d.events, coalesce(d.error, '') AS error FROM webhook_deliveries AS d
+WHERE d.webhook_id = $1 AND d.delivery_id = $2 ORDER BY d.line DESC LIMIT 1
+`
+
+type GetLastAttemptParams struct {
+	WebhookID  string
+	DeliveryID string
+}
+
+type GetLastAttemptRow struct {
+	Events int32
+	Error  string
+}
+
+// Returns the result of the last logged attempt of a delivery.
+func (q *Queries) GetLastAttempt(ctx context.Context, arg GetLastAttemptParams) (GetLastAttemptRow, error) {
+	row := q.db.QueryRow(ctx, GetLastAttempt, arg.WebhookID, arg.DeliveryID)
+	var i GetLastAttemptRow
+	err := row.Scan(&i.Events, &i.Error)
+	return i, err
 }
 
 const GetWebhook = `-- name: GetWebhook :one
@@ -433,7 +458,7 @@ func (q *Queries) ListActiveWebhooks(ctx context.Context) ([]ListActiveWebhooksR
 
 const ListDeliveries = `-- name: ListDeliveries :many
 SELECT line, webhook_id, delivery_id, coalesce(first_seq, 0) AS first_seq, coalesce(last_seq, 0) AS last_seq, events, attempt,
-    coalesce(status, 0) AS status, coalesce(error, '') AS error, took_ms, at
+    coalesce(status, 0) AS status, coalesce(error, '') AS error, coalesce(detail, '') AS detail, took_ms, at
 FROM webhook_deliveries
 WHERE webhook_id = $1 AND ($2::bigint = 0 OR line < $2)
 ORDER BY line DESC LIMIT $3
@@ -455,6 +480,7 @@ type ListDeliveriesRow struct {
 	Attempt    int32
 	Status     int32
 	Error      string
+	Detail     string
 	TookMs     int32
 	At         time.Time
 }
@@ -479,6 +505,7 @@ func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) 
 			&i.Attempt,
 			&i.Status,
 			&i.Error,
+			&i.Detail,
 			&i.TookMs,
 			&i.At,
 		); err != nil {
@@ -606,10 +633,10 @@ func (q *Queries) LockWebhook(ctx context.Context, arg LockWebhookParams) (LockW
 }
 
 const LogDelivery = `-- name: LogDelivery :exec
-INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, took_ms, at)
+INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
 SELECT w.id, $1, nullif($2::bigint, 0), nullif($3::bigint, 0), $4, $5,
-    nullif($6::integer, 0), nullif($7::text, ''), $8, $9
-FROM webhooks AS w WHERE w.id = $10
+    nullif($6::integer, 0), nullif($7::text, ''), nullif($8::text, ''), $9, $10
+FROM webhooks AS w WHERE w.id = $11
 `
 
 type LogDeliveryParams struct {
@@ -620,6 +647,7 @@ type LogDeliveryParams struct {
 	Attempt    int32
 	Status     int32
 	Error      string
+	Detail     string
 	TookMs     int32
 	At         time.Time
 	WebhookID  string
@@ -635,6 +663,7 @@ func (q *Queries) LogDelivery(ctx context.Context, arg LogDeliveryParams) error 
 		arg.Attempt,
 		arg.Status,
 		arg.Error,
+		arg.Detail,
 		arg.TookMs,
 		arg.At,
 		arg.WebhookID,
@@ -722,6 +751,61 @@ func (q *Queries) RenewWebhook(ctx context.Context, arg RenewWebhookParams) (Ren
 		arg.ID,
 	)
 	var i RenewWebhookRow
+	err := row.Scan(
+		&i.Webhook.ID,
+		&i.Webhook.UserID,
+		&i.Webhook.URL,
+		&i.Webhook.Channels,
+		&i.Webhook.Types,
+		&i.Webhook.Description,
+		&i.Webhook.Active,
+		&i.Webhook.Reason,
+		&i.Webhook.CreatedAt,
+		&i.Webhook.Revision,
+		&i.Webhook.Secret,
+		&i.Webhook.OldSecret,
+		&i.Webhook.OldUntil,
+		&i.Webhook.TestedAt,
+		&i.Webhook.Taken,
+		&i.Webhook.DeliveryID,
+		&i.Webhook.Through,
+		&i.Webhook.Attempt,
+		&i.Webhook.FailingSince,
+		&i.Webhook.NextAt,
+		&i.Webhook.KeyID,
+	)
+	return i, err
+}
+
+const ResendDelivery = `-- name: ResendDelivery :one
+UPDATE webhooks AS w SET next_at = NULL
+WHERE w.user_id = $1 AND w.id = $2 AND w.active AND w.delivery_id = $3::uuid AND NOT coalesce((
+    SELECT d.at > $4::timestamptz FROM webhook_deliveries AS d WHERE d.webhook_id = w.id ORDER BY d.line DESC LIMIT 1
+), false)
+RETURNING w.id, w.user_id, w.url, w.channels, w.types, w.description, w.active, w.reason, w.created_at, w.revision, w.secret, w.old_secret, w.old_until, w.tested_at, w.taken, w.delivery_id, w.through, w.attempt, w.failing_since, w.next_at, w.key_id
+`
+
+type ResendDeliveryParams struct {
+	UserID     string
+	ID         string
+	DeliveryID string
+	Before     time.Time
+}
+
+type ResendDeliveryRow struct {
+	Webhook Webhook
+}
+
+// Makes the next attempt of a pending delivery due. Returns no row if the delivery is not pending, or if an attempt of the
+// webhook was logged after @before. Requests at the same time lead to one attempt.
+func (q *Queries) ResendDelivery(ctx context.Context, arg ResendDeliveryParams) (ResendDeliveryRow, error) {
+	row := q.db.QueryRow(ctx, ResendDelivery,
+		arg.UserID,
+		arg.ID,
+		arg.DeliveryID,
+		arg.Before,
+	)
+	var i ResendDeliveryRow
 	err := row.Scan(
 		&i.Webhook.ID,
 		&i.Webhook.UserID,

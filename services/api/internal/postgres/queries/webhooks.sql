@@ -60,6 +60,20 @@ UPDATE webhooks AS w SET tested_at = @now
 WHERE user_id = @user_id AND id = @id AND (tested_at IS NULL OR tested_at <= @before)
 RETURNING sqlc.embed(w);
 
+-- name: ResendDelivery :one
+-- Makes the next attempt of a pending delivery due. Returns no row if the delivery is not pending, or if an attempt of the
+-- webhook was logged after @before. Requests at the same time lead to one attempt.
+UPDATE webhooks AS w SET next_at = NULL
+WHERE w.user_id = @user_id AND w.id = @id AND w.active AND w.delivery_id = @delivery_id::uuid AND NOT coalesce((
+    SELECT d.at > @before::timestamptz FROM webhook_deliveries AS d WHERE d.webhook_id = w.id ORDER BY d.line DESC LIMIT 1
+), false)
+RETURNING sqlc.embed(w);
+
+-- name: GetLastAttempt :one
+-- Returns the result of the last logged attempt of a delivery.
+SELECT d.events, coalesce(d.error, '') AS error FROM webhook_deliveries AS d
+WHERE d.webhook_id = @webhook_id AND d.delivery_id = @delivery_id ORDER BY d.line DESC LIMIT 1;
+
 -- name: DeleteWebhook :execrows
 -- Deletes a webhook with its log.
 DELETE FROM webhooks WHERE user_id = @user_id AND id = @id;
@@ -97,16 +111,16 @@ WITH done AS (
     UPDATE webhooks SET failing_since = @failing_since, next_at = @next_at, active = @active, reason = @reason
     WHERE id = @webhook_id AND delivery_id = @delivery_id AND attempt = @attempt
 )
-INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, took_ms, at)
+INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
 SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigint, 0), @events, @attempt,
-    nullif(@status::integer, 0), nullif(@error::text, ''), @took_ms, @at
+    nullif(@status::integer, 0), nullif(@error::text, ''), nullif(@detail::text, ''), @took_ms, @at
 FROM webhooks AS w WHERE w.id = @webhook_id;
 
 -- name: LogDelivery :exec
 -- Adds a line to the log of a webhook that still exists.
-INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, took_ms, at)
+INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
 SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigint, 0), @events, @attempt,
-    nullif(@status::integer, 0), nullif(@error::text, ''), @took_ms, @at
+    nullif(@status::integer, 0), nullif(@error::text, ''), nullif(@detail::text, ''), @took_ms, @at
 FROM webhooks AS w WHERE w.id = @webhook_id;
 
 -- name: SkipWebhookEvents :exec
@@ -118,7 +132,7 @@ WHERE w.id = p.id AND w.revision = p.revision AND w.delivery_id IS NULL AND w.ta
 -- name: ListDeliveries :many
 -- Returns the log of a webhook below the line @before (0: all), newest first.
 SELECT line, webhook_id, delivery_id, coalesce(first_seq, 0) AS first_seq, coalesce(last_seq, 0) AS last_seq, events, attempt,
-    coalesce(status, 0) AS status, coalesce(error, '') AS error, took_ms, at
+    coalesce(status, 0) AS status, coalesce(error, '') AS error, coalesce(detail, '') AS detail, took_ms, at
 FROM webhook_deliveries
 WHERE webhook_id = @webhook_id AND (@before::bigint = 0 OR line < @before)
 ORDER BY line DESC LIMIT sqlc.arg('limit');
