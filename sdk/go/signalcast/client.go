@@ -46,6 +46,7 @@ type Client struct {
 	Live      Live
 	Apps      Apps
 	Messages  Messages
+	Webhooks  Webhooks
 
 	options Options
 	http    *http.Client
@@ -85,7 +86,7 @@ func New(o Options) (*Client, error) {
 		*service.into = made
 	}
 	c.Signals, c.Markets, c.Boards, c.Operators, c.Programme = Signals{c}, Markets{c}, Boards{c}, Operators{c}, Programme{c}
-	c.People, c.Keys, c.Live, c.Apps, c.Messages = People{c}, Keys{c}, Live{c}, Apps{c}, Messages{c}
+	c.People, c.Keys, c.Live, c.Apps, c.Messages, c.Webhooks = People{c}, Keys{c}, Live{c}, Apps{c}, Messages{c}, Webhooks{c}
 	return c, nil
 }
 
