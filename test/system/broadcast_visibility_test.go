@@ -42,6 +42,37 @@ func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 	}
 }
 
+// TestEmbedShowsALiveOperator checks that the embed of an operator shows whether the operator is live and approved, and the market
+// that the operator shows, from the start of a broadcast to its end.
+func TestEmbedShowsALiveOperator(t *testing.T) {
+	t.Parallel()
+	s := ledgerStack(t)
+	o := s.NewOperator(t)
+	market := s.NewNativeMarket(t, 5000, nil)
+	shows := func(live, approved bool, shown any) {
+		t.Helper()
+		want := fmt.Sprint(live, approved, shown)
+		stack.Eventually(t, 30*time.Second, "an embed with "+want, func() bool {
+			embed := stack.Get(t, s.Hub+"/api/embed/operator/"+o.Handle).Require(http.StatusOK)
+			return fmt.Sprint(embed.Value("live"), embed.Value("approved"), embed.Value("liveSignal")) == want
+		})
+	}
+	beat := func(state string) {
+		t.Helper()
+		o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", stack.Bearer(o.Key), stack.Body(stack.JSON{"state": state})).Require(http.StatusOK)
+	}
+	shows(false, false, nil)
+	shown := map[string]any{"marketId": market, "name": "Gauge above six metres", "yesPct": 31.5, "slug": "gauge"}
+	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key), stack.Body(stack.JSON(shown))).Require(http.StatusOK)
+	beat("live")
+	shows(true, false, shown)
+	o.SetStreamer(t, "approved")
+	shows(true, true, shown)
+	beat("offline")
+	o.Do(t, http.MethodDelete, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key)).Require(http.StatusOK)
+	shows(false, false, nil)
+}
+
 // screenNames reports whether an answer or its content security policy contains a host. The test fails unless the
 // status is 200.
 func screenNames(t *testing.T, s *stack.Stack, path, host string) bool {
@@ -130,7 +161,7 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 
 	pages := []string{
 		"/live/" + o.Handle, "/tv", "/api/streamer/signal?handle=" + o.Handle, "/api/streamer/stream/state?handle=" + o.Handle,
-		"/api/streamers/live", "/api/operator/" + o.Handle, "/api/broadcast/feed?types=live&limit=100", "/api/m/" + market + "/streams",
+		"/api/streamers/live", "/api/operator/" + o.Handle, "/api/embed/operator/" + o.Handle, "/api/broadcast/feed?types=live&limit=100", "/api/m/" + market + "/streams",
 	}
 	events := []string{"stream.bound", "operator.live", "operator.offline"}
 	shown := func(want bool) {

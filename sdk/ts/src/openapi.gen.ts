@@ -5914,12 +5914,7 @@ export interface components {
             handle: components["schemas"]["Handle"];
             isAi: boolean;
             live: boolean;
-            liveSignal: {
-                marketId: components["schemas"]["MarketId"];
-                name: string;
-                slug: string | null;
-                yesPct: number | null;
-            } | null;
+            liveSignal: components["schemas"]["AtomSignal"] | null;
             manifesto: string | null;
             moments: components["schemas"]["Moment"][];
             operatorPublicId: components["schemas"]["PublicId"];

@@ -182,7 +182,7 @@ func New(cfg Config, d Deps) *Server {
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Callers: d.Callers, Grants: d.Grants, Follows: d.Accounts.Follows,
 		Claims: d.Accounts.Claims, OnAir: d.OnAir, Audits: audits,
 	}
-	s.embeds = embeds.New(&embeds.Server{HubURL: cfg.HubURL, Ledger: d.Ledger, Links: d.Links, Now: d.Now}, caches)
+	s.embeds = embeds.New(&embeds.Server{HubURL: cfg.HubURL, Ledger: d.Ledger, Links: d.Links, OnAir: d.OnAir, Now: d.Now}, caches)
 	s.mcp = mcp.New(&mcp.Server{Callers: d.Callers, Log: d.Log, Tools: s.tools()})
 	s.router = httpx.New(httpx.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,

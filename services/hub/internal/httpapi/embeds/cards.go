@@ -23,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
@@ -35,6 +36,7 @@ type Server struct {
 	HubURL string
 	Ledger *ledgerclient.Client
 	Links  share.Store
+	OnAir  *livestream.Service
 	Now    func() time.Time
 
 	pictures *cache.Cache[string, []byte] // PNG files by entity tag

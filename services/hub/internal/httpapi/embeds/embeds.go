@@ -83,8 +83,13 @@ func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	for i := range calls {
 		calls[i].MarketTitle = card.Clean(calls[i].MarketTitle)
 	}
+	live, approved, shown := view.LiveState(ctx, s.OnAir, protocol.Handle(t.id))
+	if shown != nil {
+		shown.Name = card.Clean(shown.Name)
+	}
 	return openapi.EmbedOperator{
 		Type: "operator", Handle: o.GetHandle(), DisplayName: card.Clean(o.GetDisplayName()),
+		Live: live, Approved: approved, LiveSignal: shown,
 		Rank: record.Title(record.Resolved(st)), Score: st.GetScore(), Accuracy: int64(st.GetAccuracy()), RecentCalls: calls,
 		HTML: f.html, EmbedURL: f.address, Width: f.width, Height: f.height, URL: t.url, ShortURL: shortURL,
 	}, nil

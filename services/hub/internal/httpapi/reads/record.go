@@ -46,21 +46,8 @@ func (s *Server) buildAtom(handle protocol.Handle) httpcache.Build {
 		id := operator.ID(r.GetOperator().GetId())
 		followers, failed := s.Follows.Followers(brief, []operator.ID{id})
 		atom := s.showAtom(r, followers[id])
-		s.addLive(brief, &atom, handle)
+		atom.Live, atom.Approved, atom.LiveSignal = view.LiveState(brief, s.OnAir, handle)
 		return view.Marshal(view.Answer{Value: atom, Missing: view.WithoutFollows(failed)}, nil)
-	}
-}
-
-// addLive adds the live state and the overlay of the operator. It ignores errors, because the rest of the atom is valid without
-// them.
-func (s *Server) addLive(ctx context.Context, atom *openapi.OperatorAtom, handle protocol.Handle) {
-	show, live, _ := s.OnAir.Shown(ctx, handle)
-	atom.Live, atom.Approved = live, show.Approved
-	if o, set, err := s.OnAir.Overlay(ctx, handle); err == nil && set {
-		atom.LiveSignal = &openapi.OperatorAtom_LiveSignal{
-			MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct,
-			Slug: o.Slug,
-		}
 	}
 }
 
