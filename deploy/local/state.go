@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -10,8 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/natefinch/atomic"
+
+	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
 const (
@@ -28,10 +32,10 @@ type state struct {
 	lock *os.File
 }
 
-// openState creates and locks the state directory dir. If fresh is true, it deletes the content of the directory. It returns
-// an error if a stack runs in the directory, or if the directory is neither empty nor marked as a state directory by an
-// earlier openState.
-func openState(dir string, fresh bool) (*state, error) {
+// openState creates and locks the state directory dir. If fresh is true, it deletes the content of the directory. If the last
+// stack in the directory is stopping, openState waits until it has stopped. It returns an error if a stack runs in the directory,
+// or if the directory is neither empty nor marked as a state directory by an earlier openState.
+func openState(ctx context.Context, dir string, fresh bool) (*state, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -48,7 +52,7 @@ func openState(dir string, fresh bool) (*state, error) {
 	if len(entries) > 0 && !fileExists(s.path(markerFile)) {
 		return nil, fmt.Errorf("%s is not empty and not the state directory of a stack; choose another --dir", dir)
 	}
-	if err := s.acquireLock(); err != nil {
+	if err := s.acquireLock(ctx); err != nil {
 		return nil, err
 	}
 	if fresh {
@@ -75,20 +79,44 @@ func (s *state) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-// acquireLock locks the state directory, or returns an error if another stack holds the lock. The kernel releases the lock when
-// this process ends.
-func (s *state) acquireLock() error {
+const (
+	// stopping is the content of the lock file while its stack stops. Otherwise the file is empty.
+	stopping = "stopping"
+	// noticeWithin is the time within which a launcher without its parent `go run` stops (see orphaned).
+	noticeWithin = 2 * time.Second
+	// releaseWithin is the time within which a stopping launcher ends.
+	releaseWithin = stopWithin + 5*time.Second
+)
+
+// acquireLock locks the state directory. While the stack that holds the lock is stopping, it waits. It returns an error if that
+// stack continues to run. The kernel releases the lock when this process ends.
+func (s *state) acquireLock(ctx context.Context) error {
 	f, err := os.OpenFile(s.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		return fmt.Errorf("a stack is already running in %s; stop it first, or choose another --dir", s.dir)
+	waiting, end := false, time.Now().Add(noticeWithin)
+	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		raw, err := os.ReadFile(s.path(lockFile))
+		if !waiting && err == nil && string(raw) == stopping {
+			say("the stack in %s is still stopping; waiting for it", s.dir)
+			waiting, end = true, time.Now().Add(releaseWithin)
+		}
+		if time.Now().After(end) {
+			_ = f.Close()
+			return fmt.Errorf("a stack is already running in %s; stop it first, or choose another --dir", s.dir)
+		}
+		if err := dbtime.Sleep(ctx, 50*time.Millisecond); err != nil {
+			_ = f.Close()
+			return err
+		}
 	}
 	s.lock = f
-	return nil
+	return f.Truncate(0)
 }
+
+// markStopping records in the lock file that the stack is stopping, so that the next launcher waits.
+func (s *state) markStopping() { _, _ = s.lock.WriteAt([]byte(stopping), 0) }
 
 // clear deletes all files in the state directory except the lock file.
 func (s *state) clear() error {

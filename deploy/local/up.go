@@ -54,14 +54,18 @@ func (c *upCmd) Run(ctx context.Context) error {
 	if c.Hubs < 1 {
 		return errors.New("--hubs must be at least 1")
 	}
-	s, err := openState(c.Dir, c.Fresh)
+	s, err := openState(ctx, c.Dir, c.Fresh)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped while the last stack was stopping
+		}
 		return err
 	}
 	defer s.close()
 	l := &launch{cmd: c, state: s, watcher: supervisor{say: say}}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer func() {
+		s.markStopping()
 		stopWatching()
 		l.watcher.wg.Wait()
 		l.stop()

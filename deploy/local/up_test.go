@@ -135,6 +135,56 @@ func TestRestartKeepsStateAndFreshDeletesIt(t *testing.T) {
 	fresh.terminate()
 }
 
+// TestNextStartWaitsForTheStop checks that a start waits while the last stack in the directory is still stopping: after SIGTERM,
+// and after its parent `go run` was killed.
+func TestNextStartWaitsForTheStop(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "stack")
+	first := upWith(t, dir, []string{"FAKE_STOPS_SLOWLY=hub"})
+	before := first.stack()
+	_ = first.cmd.Process.Signal(syscall.SIGTERM)
+	second := up(t, dir)
+	if err := <-first.end; err != nil {
+		t.Errorf("the first launcher ended with %v; want exit code 0", err)
+	}
+	if out := second.out.String(); !strings.Contains(out, "still stopping") {
+		t.Errorf("the second launcher did not say that it waits: %s", out)
+	}
+	if got := living(before); len(got) != 0 {
+		t.Errorf("processes of the first stack after the second start: %v; want none", got)
+	}
+	second.terminate()
+
+	// A shell with the name go replaces `go run`.
+	shell, parent := lookShell(t), filepath.Join(t.TempDir(), "go")
+	if err := os.WriteFile(parent, shell, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(parent, "-c", `"$0" "$@"; exit $?`, launcher, "up", "--dir", dir, "--ports", "auto", "--bin", fakes)
+	cmd.Env = append(os.Environ(), "FAKE_STOPS_SLOWLY=hub")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, 60*time.Second, func() bool { _, err := readStack(dir); return err == nil })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	up(t, dir).terminate()
+}
+
+// lookShell returns the program sh.
+func lookShell(t *testing.T) []byte {
+	t.Helper()
+	path, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 func TestForeignDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

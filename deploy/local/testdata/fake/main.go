@@ -46,6 +46,9 @@ func main() {
 	go func() {
 		<-ctx.Done()
 		fmt.Println("stopped by SIGTERM")
+		if os.Getenv("FAKE_STOPS_SLOWLY") == name {
+			time.Sleep(2 * time.Second)
+		}
 		_ = server.Close()
 	}()
 	fmt.Println(server.ListenAndServe())
