@@ -72,7 +72,7 @@ func (r *Registry) replay() error {
 		}
 		r.add(l.User, l.User, l.At)
 		if l.Address != "" {
-			_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At}) // a wallet that can no longer be linked is ignored
+			_ = r.link(l.User, Wallet{l.Address, l.Chain, l.At}, nil) // a wallet that can no longer be linked is ignored
 		}
 	}
 	if len(raw) > 0 && !bytes.HasSuffix(raw, []byte("\n")) {
@@ -104,7 +104,7 @@ func (r *Registry) addSeed() error {
 		r.add(p.User, p.Name, start)
 		r.people[p.User].Seeded = true
 		for _, w := range p.Wallets {
-			if err := r.link(p.User, Wallet{w.Address, w.ChainType, start}); err != nil {
+			if err := r.link(p.User, Wallet{w.Address, w.ChainType, start}, nil); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,9 @@ func (r *Registry) add(name, display string, at time.Time) {
 	}
 }
 
-func (r *Registry) link(name string, w Wallet) error {
+// link links a wallet to a person. Before a wallet is linked, link calls the function store, unless it is nil. An error of store
+// leaves the wallet unlinked.
+func (r *Registry) link(name string, w Wallet, store func() error) error {
 	key, err := w.key()
 	if err != nil {
 		return err
@@ -128,6 +130,11 @@ func (r *Registry) link(name string, w Wallet) error {
 	case linked && owner != name:
 		return ErrTaken
 	case !linked:
+		if store != nil {
+			if err := store(); err != nil {
+				return err
+			}
+		}
 		r.wallets[key] = name
 		p := r.people[name]
 		p.Wallets = append(slices.Clip(p.Wallets), w)
@@ -202,10 +209,9 @@ func (r *Registry) Link(did, address string, chain Chain) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := Wallet{address, chain, r.now().UTC()}
-	if err := r.link(p.Name, w); err != nil {
-		return err
-	}
-	return r.write(line{User: p.Name, Address: address, Chain: chain, At: w.Linked})
+	return r.link(p.Name, w, func() error {
+		return r.write(line{User: p.Name, Address: address, Chain: chain, At: w.Linked})
+	})
 }
 
 // List returns at most limit people in the order of their creation. People from seed.json come first.
