@@ -147,7 +147,7 @@ func addResult(o venue.Object, m *world.Market) {
 func (s *Service) group(list []world.Market) venue.Object {
 	first, now := &list[0], s.world.Now()
 	o := s.common(first)
-	o["id"], o["slug"], o["title"] = first.ID+2_000_000_000, groupSlug(first), first.Event.Title
+	o["id"], o["slug"], o["title"] = first.ID+2_000_000_000_000, groupSlug(first), first.Event.Title
 	o["tradeType"], o["marketType"] = "group", "group"
 	o["outcomeTokens"], o["ogImageURI"], o["dailyReward"] = []string{"Yes", "No"}, "", "0"
 	o["negRiskMarketId"] = s.world.NegRiskID(first.Event.ID)

@@ -10,8 +10,8 @@ import (
 // firstInvented is the lowest number of an invented market.
 const firstInvented = 2_000_000
 
-// epoch is the start time of the first events. Numbers of markets increase with time. With 3000 open markets, they stay below
-// firstCreated until after 2050.
+// epoch is the start time of the first events. Numbers of markets increase with time. With 100,000 open markets, they stay
+// below firstCreated for a thousand years.
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // Times of an invented market, in seconds after its end. At the time overtime, trading ends and an outcome is proposed. The

@@ -12,7 +12,7 @@ import (
 )
 
 // firstCreated is the lowest number of markets that tests create.
-const firstCreated int64 = 1_000_000_000
+const firstCreated int64 = 1_000_000_000_000
 
 // maxMoves is the maximum number of price changes that are stored for each market. Only tests make these changes.
 const maxMoves = 64

@@ -160,3 +160,24 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestNumbersOfManyMarkets checks that every market of the largest world can be read, also decades later: its number must stay
+// below the numbers of created markets.
+func TestNumbersOfManyMarkets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 100_000, time.Date(2076, 1, 1, 0, 0, 0, 0, time.UTC))
+	highest, n := int64(0), 0
+	w.Each(func(m *world.Market) bool {
+		if n++; n > 2000 {
+			return false
+		}
+		if got, ok := w.Get(m.ID); !ok || got.ID != m.ID || m.Created() {
+			t.Fatalf("market %d of the list is not found (%t) or counts as created (%t)", m.ID, ok, m.Created())
+		}
+		highest = max(highest, m.ID)
+		return true
+	})
+	if highest < 10_000_000_000 {
+		t.Errorf("the highest number is %d; the test does not reach large numbers", highest)
+	}
+}
