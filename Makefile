@@ -63,7 +63,7 @@ clients: ## Run clients of other projects against a system (ARGS="-run TestClien
 	go test -count=1 $(ARGS) ./test/clients
 
 system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
-	tools/setup.sh redis postgres chromium node video engine && tools/gen.sh script
+	tools/setup.sh redis postgres chromium node video engine compose && tools/gen.sh script
 	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) nice go test -count=1 -timeout 60m -run '^TestSimulation' ./services/api/internal/app & failed=0; \
 	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... || failed=$$?; wait $$! && exit $$failed
 
@@ -71,8 +71,8 @@ fault-test: ## Require that the test of each guarantee fails on its fault (FAULT
 	tools/setup.sh redis postgres chromium engine
 	go run ./test/system/faults/run $(FAULTS)
 
-compose-test: ## Run all of compose.yaml in a private container engine, as root (IMAGES=DIR: keep the images)
-	tools/setup.sh engine compose
+compose-test: ## Build the images and run compose.yaml, with and without production, in a private engine (IMAGES=DIR: keep them)
+	tools/setup.sh chromium video engine compose
 	COMPOSE_TEST=$(or $(IMAGES),1) go test ./test/system/shipping -count=1 -v -timeout 60m -run '^TestComposeRuns$$'
 
 release: ## Write a signed release to dist/; without --key as a dry run (ARGS="--version v0.1.0")

@@ -1,16 +1,14 @@
 #!/bin/sh
-# Builds the images of compose.yaml with local tags.
+# Builds the images of compose.yaml, with the names that it uses by default, on an engine without a registry. It
+# compiles the programs with the Go of this machine; elsewhere `docker compose build` does everything.
 #
-#   deploy/images/build.sh            services and data
-#   deploy/images/build.sh services   the three services only; needs no network
-#   deploy/images/build.sh services hub
-#                                     only this service
-#   deploy/images/build.sh data       Postgres and Redis only
+#   deploy/images/build.sh                  programs and data
+#   deploy/images/build.sh programs [NAME]  api, clock, hub, venuesim and devidp, or only one of them
+#   deploy/images/build.sh data             Postgres and Redis, also with the names of the official images
 #
-# Settings: IMAGE_PREFIX of the names (signalcast), TAG (local), BASE of the services
-# (scratch), PROGRAMS (a folder with compiled services, built with the flags of this
-# script), DATA_BASE (a Debian 12 image; if it is not set, the script creates
-# signalcast/debian:12 with debootstrap, as root).
+# Settings: IMAGE_PREFIX of the names (signalcast), TAG (local), PROGRAMS (a folder with compiled programs, built with
+# the flags of this script), MINIMAL=1 (the hub without ffmpeg; needs no network), BASE (a Debian 12 image for the hub
+# and for data; if it is not set, the script creates signalcast/debian:12 with debootstrap, as root).
 set -eu
 umask 022 # another user reads these files in the image
 
@@ -26,59 +24,74 @@ trap 'rm -rf "$ctx"' EXIT
 export DOCKER_BUILDKIT=0
 
 certificates() {
+	mkdir -p "$1"
 	for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem; do
-		[ -s "$f" ] && cp "$f" "$ctx/ca-certificates.crt" && return 0
+		[ -s "$f" ] && cp "$f" "$1/ca-certificates.crt" && return 0
 	done
 	echo "build: this machine has no certificate bundle; install ca-certificates" >&2
 	return 1
 }
 
-services() {
-	certificates
-	mkdir -p "$ctx/video"
-	arch=$(docker version --format '{{.Server.Arch}}')
-	[ $# -gt 0 ] || set -- api clock hub
-	for s in "$@"; do
-		if [ -n "${PROGRAMS:-}" ]; then
-			cp "$PROGRAMS/$s" "$ctx/$s"
-		else
-			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$ctx/$s" "./services/$s"
-		fi
-		docker build -f deploy/images/service.Dockerfile --build-arg "BASE=${BASE:-scratch}" \
-			--build-arg "BINARY=$s" -t "$prefix/$s:$TAG" "$ctx"
-		rm "$ctx/$s" # the next image does not need it
-	done
-}
-
 debian() {
-	if docker image inspect signalcast/debian:12 >/dev/null 2>&1; then
-		return 0
-	fi
+	[ -z "${BASE:-}" ] || return 0
+	BASE=signalcast/debian:12
+	docker image inspect "$BASE" >/dev/null 2>&1 && return 0
 	command -v debootstrap >/dev/null 2>&1 || {
-		echo "build: set DATA_BASE to a Debian 12 image, or install debootstrap" >&2
+		echo "build: set BASE to a Debian 12 image, or install debootstrap" >&2
 		return 1
 	}
 	debootstrap --variant=minbase bookworm "$ctx/debian" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"}
-	tar -C "$ctx/debian" -c . | docker import - signalcast/debian:12 >/dev/null
+	tar -C "$ctx/debian" -c . | docker import - "$BASE" >/dev/null
+	rm -rf "$ctx/debian"
+}
+
+programs() {
+	src=$ctx/programs
+	certificates "$src/etc/ssl/certs"
+	mkdir -p "$src/out" "$src/empty"
+	# The files replace the stage that compiles.
+	awk '/ AS compiled$/ { print "FROM scratch AS compiled\nCOPY . /\n"; skip = 1 } !NF { skip = 0 } !skip' \
+		deploy/images/Dockerfile >"$ctx/Dockerfile"
+	arch=$(docker version --format '{{.Server.Arch}}')
+	[ $# -gt 0 ] || set -- api clock hub venuesim devidp
+	for s in "$@"; do
+		dir=services target=minimal directory=/video out=$src/out
+		case "$s" in
+		venuesim) dir=deploy ;;
+		devidp) dir=deploy directory=/state ;;
+		hub) if [ -z "${MINIMAL:-}" ]; then debian; target=hub; fi ;;
+		esac
+		if [ -n "${PROGRAMS:-}" ]; then
+			cp "$PROGRAMS/$s" "$out/$s"
+		else
+			CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags '-s -w' -o "$out/$s" "./$dir/$s"
+		fi
+		docker build --network host -f "$ctx/Dockerfile" --target "$target" --build-arg "BASE=${BASE:-scratch}" \
+			--build-arg "PROGRAM=$s" --build-arg "DIRECTORY=$directory" -t "$prefix/$s:$TAG" "$src"
+		rm "$out/$s" # the next image does not need it
+	done
 }
 
 data() {
-	[ -n "${DATA_BASE:-}" ] || debian
+	debian
 	mkdir "$ctx/data"
 	cp deploy/images/data-entry.sh "$ctx/data/"
-	docker build --network host -f deploy/images/data.Dockerfile \
-		--build-arg "BASE=${DATA_BASE:-signalcast/debian:12}" -t "$prefix/data:$TAG" "$ctx/data"
+	docker build --network host -f deploy/images/data.Dockerfile --build-arg "BASE=$BASE" -t "$prefix/data:$TAG" "$ctx/data"
+	# Compose then starts this image. It never replaces an official one.
+	sed -n 's/^ *image: .*:-\(\(postgres\|redis\):[^}]*\)}$/\1/p' compose.yaml | while read -r name; do
+		docker image inspect "$name" >/dev/null 2>&1 || docker tag "$prefix/data:$TAG" "$name"
+	done
 }
 
 case "$what" in
 all)
-	services
+	programs
 	data
 	;;
-services) services "$@" ;;
+programs) programs "$@" ;;
 data) data ;;
 *)
-	sed -n '2,13p' "$0" >&2
+	sed -n '2,14p' "$0" >&2
 	exit 2
 	;;
 esac

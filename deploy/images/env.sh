@@ -1,11 +1,10 @@
 #!/bin/sh
-# Prints settings for compose.yaml with new secrets. Store the output where
-# only you can read it. MASK_SECRET must never change once there are operators.
+# Prints settings for compose.production.yaml with new secrets. Store the output where only you can read it.
+# MASK_SECRET must never change once there are operators.
 #
 #   umask 077; mkdir -p .local; deploy/images/env.sh > .local/compose.env
 #
-# Set the URLs and the identity provider in the environment of this script, or
-# edit the file.
+# Set the URLs and the identity provider in the environment of this script, or edit the file.
 set -eu
 
 secret() { od -An -vN32 -tx1 /dev/urandom | tr -d ' \n'; }
@@ -20,3 +19,4 @@ echo "API_URL=${API_URL:-}"
 echo "HLS_URL=${HLS_URL:-}" # public URL of the video origin; empty: no video
 echo "ORIGIN_LISTEN=${HLS_URL:+:8083}" # listener of the origin, only with HLS_URL
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"
+echo "IDP_LOGIN_URL=${IDP_LOGIN_URL:-}"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/server"
 	"github.com/signalcast/signalcast/pkg/config"
+	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
 func main() {
@@ -17,7 +18,12 @@ func main() {
 		os.Exit(2)
 	}
 	config.Now = time.Now
-	if err := server.Run(context.Background(), config, os.Stdout); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == "health" {
+		err = httpx.Probe(context.Background(), config.Addr)
+	} else {
+		err = server.Run(context.Background(), config, os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "venuesim:", err)
 		os.Exit(1)
 	}

@@ -153,8 +153,8 @@ func (r release) writeSBOM(out, program string) error {
 	return errors.Join(err, os.WriteFile(out, text.Bytes(), 0o644))
 }
 
-// writeImage writes an image of a service as an archive for docker load. The image equals the image that
-// deploy/images/service.Dockerfile describes.
+// writeImage writes an image of a service as an archive for docker load. The image equals the stage minimal of
+// deploy/images/Dockerfile.
 func (r release) writeImage(out, service, arch string, program []byte) error {
 	certificates, err := os.ReadFile("/etc/ssl/certs/ca-certificates.crt")
 	if err != nil {

@@ -273,8 +273,8 @@ func TestPublicMetricsAddressIsRefused(t *testing.T) {
 	}
 }
 
-// TestComposePublishesPublicPortsOnly checks that compose.yaml publishes only the ports of services, video and encoders
-// (guarantee L6).
+// TestComposePublishesPublicPortsOnly checks that compose.yaml publishes only the ports of services, video and encoders, and of
+// the simulated venues and the development issuer, which production does not start (guarantee L6).
 func TestComposePublishesPublicPortsOnly(t *testing.T) {
 	t.Parallel()
 	root, err := stack.Root()
@@ -287,7 +287,7 @@ func TestComposePublishesPublicPortsOnly(t *testing.T) {
 	}
 	ports := regexp.MustCompile(`"127\.0\.0\.1:[^"]*:(\d+)"`).FindAllSubmatch(raw, -1)
 	for _, m := range ports {
-		if !slices.Contains([]string{"8080", "8083", "1935"}, string(m[1])) {
+		if !slices.Contains([]string{"8080", "8083", "1935", "8090", "8091"}, string(m[1])) {
 			t.Errorf("compose.yaml publishes port %s of a container, which must not be public", m[1])
 		}
 	}

@@ -102,7 +102,7 @@ func compileImages(t *testing.T, tree, out, flags string) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"ctx=" + out, "arch=" + runtime.GOARCH, "GOFLAGS=" + flags, "GOWORK=" + filepath.Join(tree, "go.work")}
+	env := []string{"out=" + out, "dir=services", "arch=" + runtime.GOARCH, "GOFLAGS=" + flags, "GOWORK=" + filepath.Join(tree, "go.work")}
 	run(t, tree, env, "sh", "-euc", "for s in "+strings.Join(services(t), " ")+"; do\n"+command+"\ndone")
 }
 

@@ -11,18 +11,19 @@ import (
 	"github.com/signalcast/signalcast/test/system/container"
 )
 
-// check runs the program deploy/check, which checks that a compose file is hardened, and returns its output.
+// check runs the program deploy/check, which checks compose files, and returns its output.
 func check(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"-C", "deploy/check", "run", ".", "-file", sourcePath(t, composeFile)}, args...)
 	return run(t, root(t), []string{"GOWORK=off"}, "go", args...)
 }
 
-// TestComposeFileIsChecked checks that compose.yaml has no default secrets, and has the limits that every deployment
-// requires.
+// TestComposeFileIsChecked checks that compose.yaml and compose.production.yaml have the limits that every deployment requires.
+// The first one must need no variable, and the second one must require every secret.
 func TestComposeFileIsChecked(t *testing.T) {
 	t.Parallel()
 	check(t)
+	check(t, "-file", sourcePath(t, productionFile))
 }
 
 // service is the configuration of a service in compose.yaml. Decoding fails for a member that is missing here, so that the
@@ -62,6 +63,7 @@ type service struct {
 	Environment json.RawMessage `json:"environment"`
 	Networks    json.RawMessage `json:"networks"`
 	Ports       json.RawMessage `json:"ports"`
+	Build       json.RawMessage `json:"build"`
 	DependsOn   json.RawMessage `json:"depends_on"`
 
 	Entrypoint []string `json:"entrypoint"` // must be empty, so that the entrypoint of the image applies

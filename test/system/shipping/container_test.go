@@ -54,8 +54,8 @@ func TestServicesRunInContainers(t *testing.T) {
 		}
 	})
 	programs := compileOnce(t).programs
-	env := append(engine.Environ(), "PROGRAMS="+programs, "BASE=", "TAG=", "IMAGE_PREFIX=")
-	run(t, root(t), env, sourcePath(t, imageScript), append([]string{"services"}, services(t)...)...)
+	env := append(engine.Environ(), "PROGRAMS="+programs, "MINIMAL=1", "BASE=", "TAG=", "IMAGE_PREFIX=")
+	run(t, root(t), env, sourcePath(t, imageScript), append([]string{"programs"}, services(t)...)...)
 	for name, service := range all {
 		t.Run(name, func(t *testing.T) {
 			requireMinimalImage(t, engine, service.Image, filepath.Join(programs, name))

@@ -254,9 +254,9 @@ func (a artefacts) tag(service string) string {
 }
 
 // requireImages requires that each image has the expected name, architecture and program, and the settings of
-// service.Dockerfile.
+// deploy/images/Dockerfile.
 func (a artefacts) requireImages(t *testing.T) {
-	file := stack.ReadFile(t, filepath.Join(root(t), "deploy/images/service.Dockerfile"))
+	file := stack.ReadFile(t, filepath.Join(root(t), "deploy/images/Dockerfile"))
 	for _, platform := range []string{"linux_amd64", "linux_arm64"} {
 		for _, service := range []string{"api", "clock", "hub"} {
 			name := service + "_" + a.version + "_" + platform + ".image.tar"
@@ -287,7 +287,7 @@ func (a artefacts) requireImages(t *testing.T) {
 			c := image.Config
 			for _, line := range []string{"USER " + c.User, "ENTRYPOINT " + marshal(t, c.Entrypoint), "CMD " + marshal(t, c.Cmd)} {
 				if !strings.Contains(file, "\n"+line+"\n") {
-					t.Errorf("%s has the setting %s, which service.Dockerfile does not contain", name, line)
+					t.Errorf("%s has the setting %s, which deploy/images/Dockerfile does not contain", name, line)
 				}
 			}
 			if !bytes.Equal(readArchive(t, parts[list[0].Layers[0]])["service"], a.programs[platform+"/"+service]) {

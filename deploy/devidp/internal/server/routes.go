@@ -28,7 +28,9 @@ var ok = map[string]bool{"ok": true}
 // handler returns the handler of all routes. It serves them at the root and under /dev/idp/.
 func (e *issuer) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", handle(func(*http.Request, empty) (any, error) { return ok, nil }))
+	healthy := handle(func(*http.Request, empty) (any, error) { return ok, nil })
+	mux.HandleFunc("GET /healthz", healthy)
+	mux.HandleFunc("GET /readyz", healthy)
 	mux.HandleFunc("GET /.well-known/openid-configuration", handle(e.discovery))
 	mux.HandleFunc("GET /jwks.json", handle(e.jwks))
 	mux.HandleFunc("GET /v1/apps/{appId}/jwks.json", handle(e.jwks))

@@ -257,6 +257,7 @@ func TestUsersAPI(t *testing.T) {
 		{"GET", "/v1/apps/another/jwks.json", "", nil, 404},
 		{"GET", "/nothing", "", nil, 404},
 		{"GET", "/healthz", "", nil, 200},
+		{"GET", "/readyz", "", nil, 200},
 	} {
 		status, v := i.send(c.method, c.path, c.body, c.header...)
 		if status != c.status || status >= 400 && (v["error"] == nil || v["message"] == nil) {

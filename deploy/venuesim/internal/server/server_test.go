@@ -337,6 +337,7 @@ func TestRunPrintsItsAddressAndStops(t *testing.T) {
 		t.Fatalf("printed %q, %v", line, err)
 	}
 	do(t, "http://"+addr+"/healthz", "", http.StatusOK)
+	do(t, "http://"+addr+"/readyz", "", http.StatusOK)
 	do(t, "http://"+addr+"/sim/polymarket/fault", `{"mode":"hang","seconds":600}`, http.StatusOK)
 	go func() {
 		if resp, err := http.Get("http://" + addr + "/gamma/markets/keyset"); err == nil {

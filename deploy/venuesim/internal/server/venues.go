@@ -31,10 +31,12 @@ func Handler(c Config) (http.Handler, error) {
 	clock := control.NewClock(c.Now)
 	mux := http.NewServeMux()
 	mux.Handle("POST /sim/clock", clock)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"ok":true}`)
-	})
+	for _, path := range []string{"/healthz", "/readyz"} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"ok":true}`)
+		})
+	}
 	venues := map[string]*control.Venue{}
 	add := func(name string, salt uint64, size int, markets []world.Market, build func(*world.World) venue.Venue, paths ...string) {
 		w := world.New(c.Seed^salt<<56, size, markets, clock.Now)
