@@ -352,6 +352,49 @@ type Calibration_Bins struct {
 	HighBps       int64 `json:"highBps"`
 }
 
+// CallEventData Data of `signal.event`.
+type CallEventData struct {
+	// ID Id of the call.
+	ID         string `json:"id"`
+	ReceiptURL string `json:"receiptUrl"`
+
+	// SignalID The same as `id`.
+	SignalID    string      `json:"signalId"`
+	Handle      *string     `json:"handle"`
+	MarketID    string      `json:"marketId"`
+	MarketTitle string      `json:"marketTitle"`
+	Event       SignalEvent `json:"event"`
+}
+
+// CallResolvedData Data of `signal.resolved`.
+type CallResolvedData struct {
+	// ID Id of the call.
+	ID         string `json:"id"`
+	ReceiptURL string `json:"receiptUrl"`
+
+	// SignalID The same as `id`.
+	SignalID    string       `json:"signalId"`
+	Handle      *string      `json:"handle"`
+	MarketID    string       `json:"marketId"`
+	MarketTitle string       `json:"marketTitle"`
+	Status      SignalStatus `json:"status"`
+
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
+	Score *Score `json:"score"`
+
+	// ClvBps Closing line value.
+	ClvBps        *int64 `json:"clvBps"`
+	ScoreBasisBps Bps    `json:"scoreBasisBps"`
+	PriceVerified bool   `json:"priceVerified"`
+	Rated         bool   `json:"rated"`
+
+	// Counted True if the call is part of points.
+	Counted *bool `json:"counted"`
+
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
+	Reason *string `json:"reason"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	Title    string   `json:"title"`
@@ -618,6 +661,12 @@ type Crowd_CurrentUserSignal struct {
 
 	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *string `json:"confirmedAt"`
+}
+
+// CrowdData Data of `crowd.updated`.
+type CrowdData struct {
+	YesPercent   *int64 `json:"yesPercent"`
+	TotalSignals int64  `json:"totalSignals"`
 }
 
 // CrowdGaps defines model for CrowdGaps.
@@ -957,7 +1006,9 @@ type FeedItem struct {
 	Provider         *string `json:"provider"`
 	Lane             *string `json:"lane"`
 
-	// Data Members depend on the type; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`.
+	// Data Members depend on the type of the event; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`,
+	// `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`. The types from `price.tick` on have no
+	// number and exist only on the websocket and the stream. A newer service can send other types.
 	Data map[string]interface{} `json:"data"`
 }
 
@@ -1126,6 +1177,12 @@ type Followed struct {
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
 	IsFollowing bool  `json:"isFollowing"`
+}
+
+// FollowerData Data of `follow.created`.
+type FollowerData struct {
+	// Handle Handle of the follower.
+	Handle string `json:"handle"`
 }
 
 // Force defines model for Force.
@@ -1691,6 +1748,22 @@ type MarketLedger struct {
 	NextCursor *string        `json:"next_cursor"`
 }
 
+// MarketOutcomeData Data of `market.resolved`, `market.disputed` and `market.dispute_cleared`.
+type MarketOutcomeData struct {
+	Outcome       *Verdict  `json:"outcome"`
+	Resolver      *Resolver `json:"resolver"`
+	Source        *string   `json:"source"`
+	ProofURL      *string   `json:"proofUrl"`
+	ResolvedAt    *string   `json:"resolvedAt"`
+	Disputed      bool      `json:"disputed"`
+	DisputeReason *string   `json:"disputeReason"`
+	DisputedAt    *string   `json:"disputedAt"`
+	MarketID      string    `json:"marketId"`
+
+	// MarketTitle Title at the time of the event.
+	MarketTitle *string `json:"marketTitle"`
+}
+
 // MarketRated defines model for MarketRated.
 type MarketRated struct {
 	Ok       True   `json:"ok"`
@@ -1740,6 +1813,16 @@ type MarketRows struct {
 // MarketStatus defines model for MarketStatus.
 type MarketStatus = string
 
+// MarketStatusData Data of `market.status`.
+type MarketStatusData struct {
+	MarketID string `json:"marketId"`
+
+	// MarketTitle Title at the time of the event.
+	MarketTitle *string      `json:"marketTitle"`
+	From        *string      `json:"from"`
+	To          MarketStatus `json:"to"`
+}
+
 // MarketStreams defines model for MarketStreams.
 type MarketStreams struct {
 	Streams []Stream `json:"streams"`
@@ -1759,6 +1842,29 @@ type MessageVerdict struct {
 	Valid   bool     `json:"valid"`
 	ID      string   `json:"id"`
 	Reasons []string `json:"reasons"`
+}
+
+// MintedData Data of `moment.minted`.
+type MintedData struct {
+	ID string `json:"id"`
+
+	// Tier By oddsBps: above 3500, above 2000, above 1000, above 500, and at most 500.
+	Tier     string `json:"tier"`
+	SignalID string `json:"signalId"`
+
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
+	//
+	// Examples: 701122
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+	Direction   string   `json:"direction"`
+	OddsBps     int64    `json:"oddsBps"`
+	Score       int64    `json:"score"`
+
+	// MintedAt Examples: 2026-09-18T12:00:00.000Z
+	MintedAt   Time    `json:"mintedAt"`
+	ReceiptURL string  `json:"receiptUrl"`
+	Handle     *string `json:"handle"`
 }
 
 // MintedKey defines model for MintedKey.
@@ -2441,6 +2547,11 @@ type Payout struct {
 	TipURL        *string `json:"tipUrl,omitempty"`
 }
 
+// PayoutData Data of `payout.changed`.
+type PayoutData struct {
+	PayoutAddress *string `json:"payoutAddress"`
+}
+
 // Permission defines model for Permission.
 type Permission = string
 
@@ -2530,10 +2641,58 @@ type Preempted struct {
 	Item Preempt `json:"item"`
 }
 
+// PreemptedData Data of `segment.preempted`.
+type PreemptedData struct {
+	// SegmentID Id of the segment: `<channel>:<lane>:<slot>:b` for a bumper, `:c` for content.
+	//
+	// Examples: default:science:2933988:c
+	SegmentID string `json:"segmentId"`
+	Kind      string `json:"kind"`
+
+	// ID Market id.
+	ID string `json:"id"`
+
+	// Category Lane key.
+	Category string `json:"category"`
+	Title    string `json:"title"`
+
+	// StartsAt Examples: 2026-09-18T12:00:00.000Z
+	StartsAt Time `json:"startsAt"`
+
+	// EndDate End of the segment.
+	EndDate       string  `json:"endDate"`
+	MarketEndDate *string `json:"marketEndDate"`
+
+	// EndsInMs Milliseconds from `generatedAt` to the end of the market; may be negative.
+	EndsInMs *int64   `json:"endsInMs"`
+	YesPrice *float64 `json:"yesPrice"`
+	NoPrice  *float64 `json:"noPrice"`
+	Volume   *float64 `json:"volume"`
+	Bucket   string   `json:"bucket"`
+	Status   string   `json:"status"`
+	Signals  int64    `json:"signals"`
+	Tapes    int64    `json:"tapes"`
+	Takes    *int64   `json:"takes,omitempty"`
+	Streams  *int64   `json:"streams,omitempty"`
+	EventKey *string  `json:"eventKey"`
+	Provider Provider `json:"provider"`
+
+	// Route Examples: /m/701122
+	Route     string          `json:"route"`
+	Replaces  *ReplacedMarket `json:"replaces"`
+	PreemptID string          `json:"preemptId"`
+}
+
 // Preempts defines model for Preempts.
 type Preempts struct {
 	Items []Preempt `json:"items"`
 	Count int64     `json:"count"`
+}
+
+// PriceTickData Data of `price.tick`.
+type PriceTickData struct {
+	MarketID string `json:"marketId"`
+	YesBps   Bps    `json:"yesBps"`
 }
 
 // Probability defines model for Probability.
@@ -2882,6 +3041,13 @@ type RenewAppSecretAnswer struct {
 	ClientSecret string `json:"clientSecret"`
 }
 
+// ReplacedMarket defines model for ReplacedMarket.
+type ReplacedMarket struct {
+	// ID Market id.
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
 // ReportWrite defines model for ReportWrite.
 type ReportWrite struct {
 	Kind ModerationKind `json:"kind"`
@@ -2951,6 +3117,12 @@ type RevokedKey_Revoked struct {
 
 	// Grants Empty: only a session can create a grant.
 	Grants []string `json:"grants"`
+}
+
+// RevokedKeyData Data of `key.revoked`.
+type RevokedKeyData struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
 }
 
 // Scanned defines model for Scanned.
@@ -3616,6 +3788,38 @@ type Situation struct {
 	URL string `json:"url"`
 }
 
+// SituationData Data of `situation.updated`.
+type SituationData struct {
+	// ID Examples: sit:24h:polymarket:ostrava-flood
+	ID       string            `json:"id"`
+	EventKey *string           `json:"eventKey"`
+	Provider Provider          `json:"provider"`
+	Headline string            `json:"headline"`
+	Lane     Lane              `json:"lane"`
+	Markets  []SituationMarket `json:"markets"`
+
+	// MarketCount Number of markets that moved.
+	MarketCount int64 `json:"marketCount"`
+
+	// LeadMarketID Examples: polymarket:701122
+	LeadMarketID WireMarketID `json:"leadMarketId"`
+	PeakDelta    Delta        `json:"peakDelta"`
+
+	// Volume Volume of all markets that moved, in USD.
+	Volume         float64 `json:"volume"`
+	SituationScore int64   `json:"situationScore"`
+	Criticality    string  `json:"criticality"`
+
+	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
+	DetectedAt Time `json:"detectedAt"`
+
+	// URL URL of the event, `/s/{eventKey}`; of the market if there is no event.
+	URL string `json:"url"`
+
+	// EndedAt Null while the situation lasts.
+	EndedAt *string `json:"endedAt"`
+}
+
 // SituationMarket defines model for SituationMarket.
 type SituationMarket struct {
 	// MarketID Examples: polymarket:701122
@@ -3830,6 +4034,22 @@ type StreamBound struct {
 	Stream Stream `json:"stream"`
 }
 
+// StreamBoundData Data of `stream.bound`.
+type StreamBoundData struct {
+	Handle Handle `json:"handle"`
+	URL    string `json:"url"`
+
+	// Label Empty if no label was given.
+	Label string `json:"label"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time   `json:"updatedAt"`
+	MarketID  string `json:"marketId"`
+
+	// Approved An administrator approved the operator as a streamer.
+	Approved bool `json:"approved"`
+}
+
 // StreamProvisioned defines model for StreamProvisioned.
 type StreamProvisioned struct {
 	Ok     bool                     `json:"ok"`
@@ -3882,6 +4102,12 @@ type StreamState struct {
 
 	// Approved An administrator approved the operator as a streamer. `/tv`, `/live/{handle}`, the spotlight and the programme show approved operators only.
 	Approved bool `json:"approved"`
+}
+
+// StreamUnboundData Data of `stream.unbound`.
+type StreamUnboundData struct {
+	MarketID string `json:"marketId"`
+	Handle   Handle `json:"handle"`
 }
 
 // StreamWish defines model for StreamWish.
@@ -4334,6 +4560,14 @@ type View struct {
 type ViewTapeAnswer struct {
 	Ok      True `json:"ok"`
 	Counted bool `json:"counted"`
+}
+
+// ViewersData Data of `viewers.updated`.
+type ViewersData struct {
+	Viewers int64 `json:"viewers"`
+
+	// Handle Only on the channel `live`.
+	Handle *string `json:"handle,omitempty"`
 }
 
 // Viewing defines model for Viewing.

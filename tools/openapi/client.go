@@ -33,6 +33,14 @@ func clientView(doc []byte) ([]byte, error) {
 		},
 		"additionalProperties": true,
 	}
+	// Readers of the document see the data of each event type. A client decodes the data by the type of the event: events.go.
+	data := asMap(schemas["EventData"])
+	list := data["anyOf"]
+	delete(data, "anyOf")
+	delete(schemas, "EventData")
+	if item := asMap(asMap(schemas["FeedItem"])["properties"]); item != nil {
+		item["data"] = data
+	}
 	shared, _ := components["responses"].(map[string]any)
 	if shared == nil {
 		shared = map[string]any{}
@@ -46,6 +54,9 @@ func clientView(doc []byte) ([]byte, error) {
 	}
 	for _, op := range operations(root) {
 		responses, _ := op.body["responses"].(map[string]any)
+		if op.body["operationId"] == "streamFeed" { // the generator omits schemas that no operation uses
+			asMap(asMap(responses["200"])["content"])["text/event-stream"] = map[string]any{"schema": map[string]any{"anyOf": list}}
+		}
 		for status, r := range responses {
 			if strings.HasPrefix(status, "2") {
 				delete(asMap(r), "headers")                            // callers read headers from http.Response

@@ -62,7 +62,7 @@ func run(f files) error {
 	return writeClients(f, doc, page)
 }
 
-// writeClients writes the error codes and the routes to the sources of the client libraries.
+// writeClients writes the error codes, the routes and the event types to the sources of the client libraries.
 func writeClients(f files, doc, page []byte) error {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -76,7 +76,13 @@ func writeClients(f files, doc, page []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.errors, err)
 	}
+	events, err := eventsOf(root)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
 	return errors.Join(
+		put(filepath.Join(f.goDir, "../feed/events.gen.go"), goEvents(events)),
+		put(filepath.Join(f.tsDir, "events.gen.ts"), tsEvents(events)),
 		put(filepath.Join(f.goDir, "codes.gen.go"), goCodes(codes)),
 		put(filepath.Join(f.goDir, "routes.gen.go"), goRoutes(routes)),
 		put(filepath.Join(f.tsDir, "codes.gen.ts"), tsCodes(codes)),

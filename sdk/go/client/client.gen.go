@@ -885,6 +885,51 @@ func (e MessageType) Valid() bool {
 	}
 }
 
+// Defines values for MintedDataDirection.
+const (
+	MintedDataDirectionNO  MintedDataDirection = "NO"
+	MintedDataDirectionYES MintedDataDirection = "YES"
+)
+
+// Valid indicates whether the value is a known member of the MintedDataDirection enum.
+func (e MintedDataDirection) Valid() bool {
+	switch e {
+	case MintedDataDirectionNO:
+		return true
+	case MintedDataDirectionYES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MintedDataTier.
+const (
+	MintedDataTierCOMMON    MintedDataTier = "COMMON"
+	MintedDataTierEPIC      MintedDataTier = "EPIC"
+	MintedDataTierLEGENDARY MintedDataTier = "LEGENDARY"
+	MintedDataTierRARE      MintedDataTier = "RARE"
+	MintedDataTierUNCOMMON  MintedDataTier = "UNCOMMON"
+)
+
+// Valid indicates whether the value is a known member of the MintedDataTier enum.
+func (e MintedDataTier) Valid() bool {
+	switch e {
+	case MintedDataTierCOMMON:
+		return true
+	case MintedDataTierEPIC:
+		return true
+	case MintedDataTierLEGENDARY:
+		return true
+	case MintedDataTierRARE:
+		return true
+	case MintedDataTierUNCOMMON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ModerationKind.
 const (
 	ModerationKindApp     ModerationKind = "app"
@@ -953,25 +998,25 @@ func (e MomentDirection) Valid() bool {
 
 // Defines values for MomentTier.
 const (
-	COMMON    MomentTier = "COMMON"
-	EPIC      MomentTier = "EPIC"
-	LEGENDARY MomentTier = "LEGENDARY"
-	RARE      MomentTier = "RARE"
-	UNCOMMON  MomentTier = "UNCOMMON"
+	MomentTierCOMMON    MomentTier = "COMMON"
+	MomentTierEPIC      MomentTier = "EPIC"
+	MomentTierLEGENDARY MomentTier = "LEGENDARY"
+	MomentTierRARE      MomentTier = "RARE"
+	MomentTierUNCOMMON  MomentTier = "UNCOMMON"
 )
 
 // Valid indicates whether the value is a known member of the MomentTier enum.
 func (e MomentTier) Valid() bool {
 	switch e {
-	case COMMON:
+	case MomentTierCOMMON:
 		return true
-	case EPIC:
+	case MomentTierEPIC:
 		return true
-	case LEGENDARY:
+	case MomentTierLEGENDARY:
 		return true
-	case RARE:
+	case MomentTierRARE:
 		return true
-	case UNCOMMON:
+	case MomentTierUNCOMMON:
 		return true
 	default:
 		return false
@@ -1302,6 +1347,69 @@ func (e PreemptRequestAction) Valid() bool {
 	case PreemptRequestActionCancel:
 		return true
 	case PreemptRequestActionLessThanNil:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PreemptedDataBucket.
+const (
+	PreemptedDataBucketONAIR    PreemptedDataBucket = "ON AIR"
+	PreemptedDataBucketTHISWEEK PreemptedDataBucket = "THIS WEEK"
+	PreemptedDataBucketTODAY    PreemptedDataBucket = "TODAY"
+	PreemptedDataBucketTOMORROW PreemptedDataBucket = "TOMORROW"
+)
+
+// Valid indicates whether the value is a known member of the PreemptedDataBucket enum.
+func (e PreemptedDataBucket) Valid() bool {
+	switch e {
+	case PreemptedDataBucketONAIR:
+		return true
+	case PreemptedDataBucketTHISWEEK:
+		return true
+	case PreemptedDataBucketTODAY:
+		return true
+	case PreemptedDataBucketTOMORROW:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PreemptedDataKind.
+const (
+	PreemptedDataKindBumper  PreemptedDataKind = "bumper"
+	PreemptedDataKindContent PreemptedDataKind = "content"
+)
+
+// Valid indicates whether the value is a known member of the PreemptedDataKind enum.
+func (e PreemptedDataKind) Valid() bool {
+	switch e {
+	case PreemptedDataKindBumper:
+		return true
+	case PreemptedDataKindContent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PreemptedDataStatus.
+const (
+	PreemptedDataStatusLive      PreemptedDataStatus = "live"
+	PreemptedDataStatusResolved  PreemptedDataStatus = "resolved"
+	PreemptedDataStatusResolving PreemptedDataStatus = "resolving"
+)
+
+// Valid indicates whether the value is a known member of the PreemptedDataStatus enum.
+func (e PreemptedDataStatus) Valid() bool {
+	switch e {
+	case PreemptedDataStatusLive:
+		return true
+	case PreemptedDataStatusResolved:
+		return true
+	case PreemptedDataStatusResolving:
 		return true
 	default:
 		return false
@@ -2054,19 +2162,40 @@ func (e SignerStatus) Valid() bool {
 
 // Defines values for SituationCriticality.
 const (
-	Critical SituationCriticality = "Critical"
-	Elevated SituationCriticality = "Elevated"
-	Routine  SituationCriticality = "Routine"
+	SituationCriticalityCritical SituationCriticality = "Critical"
+	SituationCriticalityElevated SituationCriticality = "Elevated"
+	SituationCriticalityRoutine  SituationCriticality = "Routine"
 )
 
 // Valid indicates whether the value is a known member of the SituationCriticality enum.
 func (e SituationCriticality) Valid() bool {
 	switch e {
-	case Critical:
+	case SituationCriticalityCritical:
 		return true
-	case Elevated:
+	case SituationCriticalityElevated:
 		return true
-	case Routine:
+	case SituationCriticalityRoutine:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SituationDataCriticality.
+const (
+	SituationDataCriticalityCritical SituationDataCriticality = "Critical"
+	SituationDataCriticalityElevated SituationDataCriticality = "Elevated"
+	SituationDataCriticalityRoutine  SituationDataCriticality = "Routine"
+)
+
+// Valid indicates whether the value is a known member of the SituationDataCriticality enum.
+func (e SituationDataCriticality) Valid() bool {
+	switch e {
+	case SituationDataCriticalityCritical:
+		return true
+	case SituationDataCriticalityElevated:
+		return true
+	case SituationDataCriticalityRoutine:
 		return true
 	default:
 		return false
@@ -2971,6 +3100,50 @@ type Calibration struct {
 	WithinBps      int `json:"withinBps"`
 }
 
+// CallEventData Data of `signal.event`.
+type CallEventData struct {
+	Event  SignalEvent `json:"event"`
+	Handle *string     `json:"handle"`
+
+	// ID Id of the call.
+	ID          openapi_types.UUID `json:"id"`
+	MarketID    string             `json:"marketId"`
+	MarketTitle string             `json:"marketTitle"`
+	ReceiptURL  string             `json:"receiptUrl"`
+
+	// SignalID The same as `id`.
+	SignalID openapi_types.UUID `json:"signalId"`
+}
+
+// CallResolvedData Data of `signal.resolved`.
+type CallResolvedData struct {
+	// ClvBps Closing line value.
+	ClvBps *int `json:"clvBps"`
+
+	// Counted True if the call is part of points.
+	Counted *bool   `json:"counted"`
+	Handle  *string `json:"handle"`
+
+	// ID Id of the call.
+	ID            openapi_types.UUID `json:"id"`
+	MarketID      string             `json:"marketId"`
+	MarketTitle   string             `json:"marketTitle"`
+	PriceVerified bool               `json:"priceVerified"`
+	Rated         bool               `json:"rated"`
+
+	// Reason For a void call, `late` or `unknown_market`; otherwise null.
+	Reason     *string `json:"reason"`
+	ReceiptURL string  `json:"receiptUrl"`
+
+	// Score Null while pending; won 0 to 99, lost -100 to -1, void 0.
+	Score         *Score `json:"score"`
+	ScoreBasisBps Bps    `json:"scoreBasisBps"`
+
+	// SignalID The same as `id`.
+	SignalID openapi_types.UUID `json:"signalId"`
+	Status   SignalStatus       `json:"status"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	Accent   string   `json:"accent"`
@@ -3232,6 +3405,12 @@ type Crowd struct {
 	UpdatedAt  Time `json:"updatedAt"`
 	YesCount   int  `json:"yesCount"`
 	YesPercent *int `json:"yesPercent"`
+}
+
+// CrowdData Data of `crowd.updated`.
+type CrowdData struct {
+	TotalSignals int  `json:"totalSignals"`
+	YesPercent   *int `json:"yesPercent"`
 }
 
 // CrowdGaps defines model for CrowdGaps.
@@ -3557,7 +3736,9 @@ type FeedItem struct {
 	// At Examples: 2026-09-18T12:00:00.000Z
 	At Time `json:"at"`
 
-	// Data Members depend on the type; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`.
+	// Data Members depend on the type of the event; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`,
+	// `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`. The types from `price.tick` on have no
+	// number and exist only on the websocket and the stream. A newer service can send other types.
 	Data             map[string]interface{} `json:"data"`
 	Handle           *string                `json:"handle"`
 	ID               openapi_types.UUID     `json:"id"`
@@ -3739,6 +3920,12 @@ type Followed struct {
 	Following   int  `json:"following"`
 	IsFollowing bool `json:"isFollowing"`
 	Ok          True `json:"ok"`
+}
+
+// FollowerData Data of `follow.created`.
+type FollowerData struct {
+	// Handle Handle of the follower.
+	Handle string `json:"handle"`
 }
 
 // Force defines model for Force.
@@ -4308,6 +4495,22 @@ type MarketLedger struct {
 	Yes *int `json:"yes,omitempty"`
 }
 
+// MarketOutcomeData Data of `market.resolved`, `market.disputed` and `market.dispute_cleared`.
+type MarketOutcomeData struct {
+	DisputeReason *string    `json:"disputeReason"`
+	Disputed      bool       `json:"disputed"`
+	DisputedAt    *time.Time `json:"disputedAt"`
+	MarketID      string     `json:"marketId"`
+
+	// MarketTitle Title at the time of the event.
+	MarketTitle *string    `json:"marketTitle"`
+	Outcome     *Verdict   `json:"outcome"`
+	ProofURL    *string    `json:"proofUrl"`
+	ResolvedAt  *time.Time `json:"resolvedAt"`
+	Resolver    *Resolver  `json:"resolver"`
+	Source      *string    `json:"source"`
+}
+
 // MarketRated defines model for MarketRated.
 type MarketRated struct {
 	MarketID string `json:"marketId"`
@@ -4355,6 +4558,16 @@ type MarketRows struct {
 // MarketStatus defines model for MarketStatus.
 type MarketStatus string
 
+// MarketStatusData Data of `market.status`.
+type MarketStatusData struct {
+	From     *string `json:"from"`
+	MarketID string  `json:"marketId"`
+
+	// MarketTitle Title at the time of the event.
+	MarketTitle *string      `json:"marketTitle"`
+	To          MarketStatus `json:"to"`
+}
+
 // MarketStreams defines model for MarketStreams.
 type MarketStreams struct {
 	Streams []Stream `json:"streams"`
@@ -4375,6 +4588,35 @@ type MessageVerdict struct {
 	Reasons []string `json:"reasons"`
 	Valid   bool     `json:"valid"`
 }
+
+// MintedData Data of `moment.minted`.
+type MintedData struct {
+	Direction MintedDataDirection `json:"direction"`
+	Handle    *string             `json:"handle"`
+	ID        openapi_types.UUID  `json:"id"`
+
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
+	//
+	// Examples: 701122
+	MarketID    MarketID `json:"marketId"`
+	MarketTitle string   `json:"marketTitle"`
+
+	// MintedAt Examples: 2026-09-18T12:00:00.000Z
+	MintedAt   Time               `json:"mintedAt"`
+	OddsBps    int                `json:"oddsBps"`
+	ReceiptURL string             `json:"receiptUrl"`
+	Score      int                `json:"score"`
+	SignalID   openapi_types.UUID `json:"signalId"`
+
+	// Tier By oddsBps: above 3500, above 2000, above 1000, above 500, and at most 500.
+	Tier MintedDataTier `json:"tier"`
+}
+
+// MintedDataDirection defines model for MintedData.Direction.
+type MintedDataDirection string
+
+// MintedDataTier By oddsBps: above 3500, above 2000, above 1000, above 500, and at most 500.
+type MintedDataTier string
 
 // MintedKey defines model for MintedKey.
 type MintedKey struct {
@@ -5054,6 +5296,11 @@ type Payout struct {
 	UsdcAddress   *string `json:"usdcAddress,omitempty"`
 }
 
+// PayoutData Data of `payout.changed`.
+type PayoutData struct {
+	PayoutAddress *string `json:"payoutAddress"`
+}
+
 // Permission defines model for Permission.
 type Permission string
 
@@ -5149,10 +5396,68 @@ type Preempted struct {
 	Ok   True    `json:"ok"`
 }
 
+// PreemptedData Data of `segment.preempted`.
+type PreemptedData struct {
+	Bucket PreemptedDataBucket `json:"bucket"`
+
+	// Category Lane key.
+	Category string `json:"category"`
+
+	// EndDate End of the segment.
+	EndDate time.Time `json:"endDate"`
+
+	// EndsInMs Milliseconds from `generatedAt` to the end of the market; may be negative.
+	EndsInMs *int    `json:"endsInMs"`
+	EventKey *string `json:"eventKey"`
+
+	// ID Market id.
+	ID            string             `json:"id"`
+	Kind          PreemptedDataKind  `json:"kind"`
+	MarketEndDate *time.Time         `json:"marketEndDate"`
+	NoPrice       *float32           `json:"noPrice"`
+	PreemptID     openapi_types.UUID `json:"preemptId"`
+	Provider      Provider           `json:"provider"`
+	Replaces      *ReplacedMarket    `json:"replaces"`
+
+	// Route Examples: /m/701122
+	Route string `json:"route"`
+
+	// SegmentID Id of the segment: `<channel>:<lane>:<slot>:b` for a bumper, `:c` for content.
+	//
+	// Examples: default:science:2933988:c
+	SegmentID string `json:"segmentId"`
+	Signals   int    `json:"signals"`
+
+	// StartsAt Examples: 2026-09-18T12:00:00.000Z
+	StartsAt Time                `json:"startsAt"`
+	Status   PreemptedDataStatus `json:"status"`
+	Streams  *int                `json:"streams,omitempty"`
+	Takes    *int                `json:"takes,omitempty"`
+	Tapes    int                 `json:"tapes"`
+	Title    string              `json:"title"`
+	Volume   *float32            `json:"volume"`
+	YesPrice *float32            `json:"yesPrice"`
+}
+
+// PreemptedDataBucket defines model for PreemptedData.Bucket.
+type PreemptedDataBucket string
+
+// PreemptedDataKind defines model for PreemptedData.Kind.
+type PreemptedDataKind string
+
+// PreemptedDataStatus defines model for PreemptedData.Status.
+type PreemptedDataStatus string
+
 // Preempts defines model for Preempts.
 type Preempts struct {
 	Count int       `json:"count"`
 	Items []Preempt `json:"items"`
+}
+
+// PriceTickData Data of `price.tick`.
+type PriceTickData struct {
+	MarketID string `json:"marketId"`
+	YesBps   Bps    `json:"yesBps"`
 }
 
 // Probability defines model for Probability.
@@ -5422,6 +5727,13 @@ type Removed struct {
 	Removed bool `json:"removed"`
 }
 
+// ReplacedMarket defines model for ReplacedMarket.
+type ReplacedMarket struct {
+	// ID Market id.
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
 // ReportWrite defines model for ReportWrite.
 type ReportWrite struct {
 	// ID Id of the target; for a profile, its handle.
@@ -5485,6 +5797,12 @@ type RevokedKey struct {
 		Signers  []string             `json:"signers"`
 		Webhooks []openapi_types.UUID `json:"webhooks"`
 	} `json:"revoked"`
+}
+
+// RevokedKeyData Data of `key.revoked`.
+type RevokedKeyData struct {
+	ID    openapi_types.UUID `json:"id"`
+	Label string             `json:"label"`
 }
 
 // Scanned defines model for Scanned.
@@ -6250,6 +6568,42 @@ type Situation struct {
 // SituationCriticality defines model for Situation.Criticality.
 type SituationCriticality string
 
+// SituationData Data of `situation.updated`.
+type SituationData struct {
+	Criticality SituationDataCriticality `json:"criticality"`
+
+	// DetectedAt Examples: 2026-09-18T12:00:00.000Z
+	DetectedAt Time `json:"detectedAt"`
+
+	// EndedAt Null while the situation lasts.
+	EndedAt  *time.Time `json:"endedAt"`
+	EventKey *string    `json:"eventKey"`
+	Headline string     `json:"headline"`
+
+	// ID Examples: sit:24h:polymarket:ostrava-flood
+	ID   string `json:"id"`
+	Lane Lane   `json:"lane"`
+
+	// LeadMarketID Examples: polymarket:701122
+	LeadMarketID WireMarketID `json:"leadMarketId"`
+
+	// MarketCount Number of markets that moved.
+	MarketCount    int               `json:"marketCount"`
+	Markets        []SituationMarket `json:"markets"`
+	PeakDelta      Delta             `json:"peakDelta"`
+	Provider       Provider          `json:"provider"`
+	SituationScore int               `json:"situationScore"`
+
+	// URL URL of the event, `/s/{eventKey}`; of the market if there is no event.
+	URL string `json:"url"`
+
+	// Volume Volume of all markets that moved, in USD.
+	Volume float32 `json:"volume"`
+}
+
+// SituationDataCriticality defines model for SituationData.Criticality.
+type SituationDataCriticality string
+
 // SituationMarket defines model for SituationMarket.
 type SituationMarket struct {
 	Delta           Delta       `json:"delta"`
@@ -6472,6 +6826,21 @@ type StreamBound struct {
 	Stream Stream `json:"stream"`
 }
 
+// StreamBoundData Data of `stream.bound`.
+type StreamBoundData struct {
+	// Approved An administrator approved the operator as a streamer.
+	Approved bool   `json:"approved"`
+	Handle   Handle `json:"handle"`
+
+	// Label Empty if no label was given.
+	Label    string `json:"label"`
+	MarketID string `json:"marketId"`
+
+	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
+	UpdatedAt Time   `json:"updatedAt"`
+	URL       string `json:"url"`
+}
+
 // StreamProvisioned defines model for StreamProvisioned.
 type StreamProvisioned struct {
 	Ok     StreamProvisionedOk `json:"ok"`
@@ -6526,6 +6895,12 @@ type StreamState struct {
 
 // StreamStateState defines model for StreamState.State.
 type StreamStateState string
+
+// StreamUnboundData Data of `stream.unbound`.
+type StreamUnboundData struct {
+	Handle   Handle `json:"handle"`
+	MarketID string `json:"marketId"`
+}
 
 // StreamWish defines model for StreamWish.
 type StreamWish struct {
@@ -6977,6 +7352,13 @@ type Verdict string
 // View defines model for View.
 type View struct {
 	ViewerID *string `json:"viewerId,omitempty"`
+}
+
+// ViewersData Data of `viewers.updated`.
+type ViewersData struct {
+	// Handle Only on the channel `live`.
+	Handle  *string `json:"handle,omitempty"`
+	Viewers int     `json:"viewers"`
 }
 
 // Viewing defines model for Viewing.

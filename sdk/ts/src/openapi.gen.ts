@@ -4538,6 +4538,54 @@ export interface components {
             uncertaintyBps: number;
             withinBps: number;
         };
+        /** @description Data of `signal.event`. */
+        CallEventData: {
+            event: components["schemas"]["SignalEvent"];
+            handle: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the call.
+             */
+            id: string;
+            marketId: string;
+            marketTitle: string;
+            /** Format: uri */
+            receiptUrl: string;
+            /**
+             * Format: uuid
+             * @description The same as `id`.
+             */
+            signalId: string;
+        };
+        /** @description Data of `signal.resolved`. */
+        CallResolvedData: {
+            /** @description Closing line value. */
+            clvBps: number | null;
+            /** @description True if the call is part of points. */
+            counted: boolean | null;
+            handle: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the call.
+             */
+            id: string;
+            marketId: string;
+            marketTitle: string;
+            priceVerified: boolean;
+            rated: boolean;
+            /** @description For a void call, `late` or `unknown_market`; otherwise null. */
+            reason: string | null;
+            /** Format: uri */
+            receiptUrl: string;
+            score: components["schemas"]["Score"];
+            scoreBasisBps: components["schemas"]["Bps"];
+            /**
+             * Format: uuid
+             * @description The same as `id`.
+             */
+            signalId: string;
+            status: components["schemas"]["SignalStatus"];
+        };
         Card: {
             accent: string;
             lines: string[];
@@ -4739,6 +4787,11 @@ export interface components {
             totalSignals: number;
             updatedAt: components["schemas"]["Time"];
             yesCount: number;
+            yesPercent: number | null;
+        };
+        /** @description Data of `crowd.updated`. */
+        CrowdData: {
+            totalSignals: number;
             yesPercent: number | null;
         };
         CrowdGaps: {
@@ -4999,7 +5052,11 @@ export interface components {
         };
         FeedItem: {
             at: components["schemas"]["Time"];
-            /** @description Members depend on the type; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`, `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`. */
+            /**
+             * @description Members depend on the type of the event; see docs/protocol/events.md. Events of calls have `id`, `receiptUrl`, `handle`,
+             *     `marketId` and `marketTitle`; events of markets have `marketId` and `marketTitle`. The types from `price.tick` on have no
+             *     number and exist only on the websocket and the stream. A newer service can send other types.
+             */
             data: {
                 [key: string]: unknown;
             };
@@ -5157,6 +5214,11 @@ export interface components {
             following: number;
             isFollowing: boolean;
             ok: components["schemas"]["True"];
+        };
+        /** @description Data of `follow.created`. */
+        FollowerData: {
+            /** @description Handle of the follower. */
+            handle: string;
         };
         Force: {
             /**
@@ -5605,6 +5667,12 @@ export interface components {
             /** @description Absent when `count` is 0. */
             yes?: number;
         };
+        /** @description Data of `market.resolved`, `market.disputed` and `market.dispute_cleared`. */
+        MarketOutcomeData: components["schemas"]["Outcome"] & {
+            marketId: string;
+            /** @description Title at the time of the event. */
+            marketTitle: string | null;
+        };
         MarketRated: {
             marketId: string;
             ok: components["schemas"]["True"];
@@ -5640,6 +5708,14 @@ export interface components {
         };
         /** @enum {string} */
         MarketStatus: "open" | "closed" | "resolved" | "unknown";
+        /** @description Data of `market.status`. */
+        MarketStatusData: {
+            from: string | null;
+            marketId: string;
+            /** @description Title at the time of the event. */
+            marketTitle: string | null;
+            to: components["schemas"]["MarketStatus"];
+        };
         MarketStreams: {
             streams: components["schemas"]["Stream"][];
         };
@@ -5653,6 +5729,10 @@ export interface components {
             id: string;
             reasons: string[];
             valid: boolean;
+        };
+        /** @description Data of `moment.minted`. */
+        MintedData: components["schemas"]["Moment"] & {
+            handle: string | null;
         };
         MintedKey: {
             /** Format: uuid */
@@ -6184,6 +6264,10 @@ export interface components {
             tipUrl?: string;
             usdcAddress?: string;
         };
+        /** @description Data of `payout.changed`. */
+        PayoutData: {
+            payoutAddress: string | null;
+        };
         /** @enum {string} */
         Permission: "read" | "signal" | "broadcast";
         Pin: {
@@ -6259,9 +6343,20 @@ export interface components {
             item: components["schemas"]["Preempt"];
             ok: components["schemas"]["True"];
         };
+        /** @description Data of `segment.preempted`. */
+        PreemptedData: components["schemas"]["Segment"] & {
+            /** Format: uuid */
+            preemptId: string;
+            replaces: components["schemas"]["ReplacedMarket"] | null;
+        };
         Preempts: {
             count: number;
             items: components["schemas"]["Preempt"][];
+        };
+        /** @description Data of `price.tick`. */
+        PriceTickData: {
+            marketId: string;
+            yesBps: components["schemas"]["Bps"];
         };
         Probability: number;
         Program: {
@@ -6532,6 +6627,11 @@ export interface components {
             /** @description True if there was a stream to remove. */
             removed: boolean;
         };
+        ReplacedMarket: {
+            /** @description Market id. */
+            id: string;
+            title: string;
+        };
         ReportWrite: {
             /** @description Id of the target; for a profile, its handle. */
             id: string;
@@ -6578,6 +6678,12 @@ export interface components {
                 signers: string[];
                 webhooks: string[];
             };
+        };
+        /** @description Data of `key.revoked`. */
+        RevokedKeyData: {
+            /** Format: uuid */
+            id: string;
+            label: string;
         };
         Scanned: {
             /** @description Another scan is running; nothing was scanned. */
@@ -7105,6 +7211,14 @@ export interface components {
             /** @description Volume of all markets that moved, in USD. */
             volume: number;
         };
+        /** @description Data of `situation.updated`. */
+        SituationData: components["schemas"]["Situation"] & {
+            /**
+             * Format: date-time
+             * @description Null while the situation lasts.
+             */
+            endedAt: string | null;
+        };
         SituationMarket: {
             delta: components["schemas"]["Delta"];
             fromProbability: components["schemas"]["Probability"];
@@ -7259,6 +7373,12 @@ export interface components {
             ok: components["schemas"]["True"];
             stream: components["schemas"]["Stream"];
         };
+        /** @description Data of `stream.bound`. */
+        StreamBoundData: components["schemas"]["Stream"] & {
+            /** @description An administrator approved the operator as a streamer. */
+            approved: boolean;
+            marketId: string;
+        };
         StreamProvisioned: {
             /** @constant */
             ok: true;
@@ -7307,6 +7427,11 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             viewers: number;
+        };
+        /** @description Data of `stream.unbound`. */
+        StreamUnboundData: {
+            handle: components["schemas"]["Handle"];
+            marketId: string;
         };
         StreamWish: {
             /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
@@ -7652,6 +7777,12 @@ export interface components {
         Verdict: "YES" | "NO" | "INVALID";
         View: {
             viewerId?: string | null;
+        };
+        /** @description Data of `viewers.updated`. */
+        ViewersData: {
+            /** @description Only on the channel `live`. */
+            handle?: string;
+            viewers: number;
         };
         Viewing: {
             /** @description Seconds until the next heartbeat is due. */
@@ -12193,7 +12324,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["FeedSignal"] | components["schemas"]["CallEventData"] | components["schemas"]["CallResolvedData"] | components["schemas"]["MarketStatusData"] | components["schemas"]["MarketOutcomeData"] | components["schemas"]["MintedData"] | components["schemas"]["StreamBoundData"] | components["schemas"]["StreamUnboundData"] | components["schemas"]["LiveShow"] | components["schemas"]["PastShow"] | components["schemas"]["Clip"] | components["schemas"]["Segment"] | components["schemas"]["PreemptedData"] | components["schemas"]["PriceTickData"] | components["schemas"]["CrowdData"] | components["schemas"]["ViewersData"] | components["schemas"]["OverlayRead"] | components["schemas"]["Move"] | components["schemas"]["SituationData"] | components["schemas"]["PulseTotals"] | components["schemas"]["FollowerData"] | components["schemas"]["PayoutData"] | components["schemas"]["RevokedKeyData"] | {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: components["responses"]["Failed"];

@@ -103,6 +103,7 @@ func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	}
 	s := ref.Value
 	done[s] = true
+	mergeParts(s)
 	if len(s.Properties) > 0 && s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil {
 		no := false
 		s.AdditionalProperties.Has = &no
@@ -116,6 +117,21 @@ func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 			closeObjects(p, done)
 		}
 	}
+}
+
+// mergeParts replaces the list allOf of a schema by the members of its parts. Otherwise a part that forbids additional members
+// would forbid those of the other parts.
+func mergeParts(s *openapi3.Schema) {
+	if len(s.AllOf) == 0 {
+		return
+	}
+	members := openapi3.Schemas{}
+	for _, part := range s.AllOf {
+		mergeParts(part.Value)
+		maps.Copy(members, part.Value.Properties)
+		s.Required = append(s.Required, part.Value.Required...)
+	}
+	s.Type, s.Properties, s.AllOf = &openapi3.Types{openapi3.TypeObject}, members, nil
 }
 
 // Version returns the version of the API in the document.
