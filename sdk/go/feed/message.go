@@ -2,6 +2,7 @@ package feed
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -17,6 +18,25 @@ type Event struct {
 	Type    string
 	At      time.Time
 	Data    json.RawMessage
+}
+
+// Decode returns the data of the event as a pointer to the type of package client that belongs to its Type, for example
+// *client.FeedSignal for SignalCreated. For an unknown type of a newer service, it returns Data as a json.RawMessage. It returns an
+// error if the data does not have the form of the type.
+//
+//	data, err := e.Decode()
+//	if call, ok := data.(*client.FeedSignal); ok {
+//		fmt.Println(call.MarketID, call.Direction)
+//	}
+func (e *Event) Decode() (any, error) {
+	data := newData(e.Type)
+	if data == nil {
+		return e.Data, nil
+	}
+	if err := json.Unmarshal(e.Data, data); err != nil {
+		return nil, fmt.Errorf("feed: the data of event %d does not have the form of %s: %w", e.Seq, e.Type, err)
+	}
+	return data, nil
 }
 
 // Numbered reports whether the event has a number. The feed stores only numbered events.

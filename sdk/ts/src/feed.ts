@@ -8,16 +8,29 @@
 //     if (m.op === 'gap') reread(m.channel); // older than what the feed keeps
 //   }
 
-/** Event of a channel. Numbered events are delivered once each and in order. Events without seq can be missed; the newest of a type replaces the earlier ones. */
-export interface Event {
+import type { EventData } from './events.gen.js';
+
+export type { EventData };
+
+/** Name of an event type of docs/protocol/events.md. */
+export type EventType = keyof EventData;
+
+/**
+ * Event of a channel. Numbered events are delivered once each and in order. Events without seq can be missed; the newest of a type replaces the
+ * earlier ones. `type` determines the type of `data`. A newer service can send types that are not in EventType: ignore them.
+ */
+export type Event = { [T in EventType]: EventOf<T> }[EventType];
+
+/** Event of one type. */
+export interface EventOf<T extends EventType> {
   op: 'event';
   channel: string;
   seq?: number;
   /** Number of the previous event on the channel; null if there is none. */
   prev?: number | null;
-  type: string;
+  type: T;
   at: string;
-  data: any;
+  data: EventData[T];
 }
 
 /** State of a channel, sent after each connection. It includes every event up to seq and can include later ones. */

@@ -30,6 +30,18 @@ export async function use(signal: AbortSignal): Promise<string> {
 
 export const code = (e: AlreadyPredictedError): ErrorCode | (string & {}) => e.code;
 export const typeOf = (m: Message): string => (m.op === 'event' ? m.type : m.op);
+export function marketOf(m: Message): string | null {
+  if (m.op !== 'event') return null;
+  // @ts-expect-error the type does not exist
+  if (m.type === 'signal.maybe') return null;
+  if (m.type === 'signal.created') return m.data.marketId;
+  if (m.type === 'market.resolved') {
+    // @ts-expect-error the data of this type has no price
+    if (m.data.priceAtPrediction) return null;
+    return m.data.outcome ?? m.data.marketId;
+  }
+  return m.type === 'price.tick' ? `${m.data.yesBps / 100} cents` : null;
+}
 export const openFeed = () => open({ url: 'wss://api.example/ws', channels: ['signals'] });
 export const signer = () => Signer.of(new Uint8Array(32));
 
