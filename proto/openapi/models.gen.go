@@ -1609,6 +1609,40 @@ type ListSignalsCall_Arguments struct {
 	Limit *int64 `json:"limit,omitempty"`
 }
 
+// ListedMarket defines model for ListedMarket.
+type ListedMarket struct {
+	ID       string   `json:"id"`
+	Provider Provider `json:"provider"`
+	Title    string   `json:"title"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides MarketSides `json:"sides"`
+
+	// YesBps Probability of YES in bps: the middle of the market. Null without a price of the last ten minutes.
+	YesBps *int64 `json:"yesBps"`
+
+	// YesPriceBps Price at which YES can be bought, in bps. Null if the market is not open or without a quote of the last ten minutes.
+	YesPriceBps *int64 `json:"yesPriceBps"`
+
+	// NoPriceBps Price at which NO can be bought, in bps; null as `yesPriceBps`.
+	NoPriceBps *int64 `json:"noPriceBps"`
+
+	// PriceAt Time of `yesBps`; if that is null, of `yesPriceBps`.
+	PriceAt  *string      `json:"priceAt"`
+	Status   MarketStatus `json:"status"`
+	ClosesAt *string      `json:"closesAt"`
+	Lane     Lane         `json:"lane"`
+
+	// VolumeUsd Volume for comparison: USD as reported; one dollar for each contract of Kalshi; mana of Manifold divided by 100.
+	VolumeUsd *float64 `json:"volumeUsd"`
+
+	// Rated True if calls on the market count in points.
+	Rated bool `json:"rated"`
+
+	// Calls Number of calls on the market.
+	Calls int64 `json:"calls"`
+}
+
 // ListedSignal defines model for ListedSignal.
 type ListedSignal struct {
 	// MarketYesAtSignal YES price of the market at the call, from the ledger, in bps; null if there was none.
@@ -1718,6 +1752,9 @@ type Market struct {
 
 	// Rated True if calls on the market count in points.
 	Rated bool `json:"rated"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides MarketSides `json:"sides"`
 }
 
 // MarketClips defines model for MarketClips.
@@ -1746,6 +1783,15 @@ type MarketLedger struct {
 	No         *int64         `json:"no,omitempty"`
 	Signals    []LedgerSignal `json:"signals"`
 	NextCursor *string        `json:"next_cursor"`
+}
+
+// MarketList defines model for MarketList.
+type MarketList struct {
+	Markets []ListedMarket `json:"markets"`
+
+	// Count Number of items in this answer.
+	Count      int64   `json:"count"`
+	NextCursor *string `json:"next_cursor"`
 }
 
 // MarketOutcomeData Data of `market.resolved`, `market.disputed` and `market.dispute_cleared`.
@@ -1799,6 +1845,9 @@ type MarketRow struct {
 
 	// EventKey Key shared by all markets of one event.
 	EventKey *string `json:"eventKey"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides MarketSides `json:"sides"`
 }
 
 // MarketRows defines model for MarketRows.
@@ -1808,6 +1857,15 @@ type MarketRows struct {
 	// Count Number of items in this answer.
 	Count      int64   `json:"count"`
 	NextCursor *string `json:"next_cursor"`
+}
+
+// MarketSides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+type MarketSides struct {
+	// Yes Name of the side that wins with the outcome YES.
+	Yes string `json:"yes"`
+
+	// No Name of the side that wins with the outcome NO.
+	No string `json:"no"`
 }
 
 // MarketStatus defines model for MarketStatus.
@@ -2084,6 +2142,9 @@ type NetworkMarket struct {
 	Lane        Lane     `json:"lane"`
 	EventKey    *string  `json:"eventKey"`
 	ClobTokenID *string  `json:"clobTokenId"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides MarketSides `json:"sides"`
 }
 
 // NetworkMarketAnswer defines model for NetworkMarketAnswer.
@@ -4546,6 +4607,9 @@ type VenueMarket_Market struct {
 	Status          MarketStatus `json:"status"`
 	Resolved        bool         `json:"resolved"`
 	ResolutionValue *Verdict     `json:"resolutionValue"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides MarketSides `json:"sides"`
 }
 
 // Verdict defines model for Verdict.

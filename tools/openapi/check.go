@@ -48,8 +48,8 @@ const protocol = "/api/protocol/v1"
 // keyed lists routes with a prefix of corsOpen that are not open to other origins, because they require a credential.
 var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
-// measured is the path of a route that is open to other origins although it has no prefix of corsOpen.
-const measured = "/api/operator/{handle}/skill"
+// openPaths lists paths of routes that are open to other origins although they have no prefix of corsOpen.
+var openPaths = []string{"/api/operator/{handle}/skill", "/api/markets"}
 
 // checkOperations requires that each operation has one tag, a server and its credentials. It also requires that
 // x-signalcast-cors-open of each operation equals the result of isOpen. Operations that are not retired must document a
@@ -120,7 +120,7 @@ func takesJSON(op operation) bool {
 }
 
 // isOpen reports whether pages of any origin may call an operation. These are the routes for applications, reads of the hub
-// with a prefix of corsOpen, the route measured, and reads of the api and the clock without a credential. The websocket, the
+// with a prefix of corsOpen, the paths in openPaths, and reads of the api and the clock without a credential. The websocket, the
 // health checks and the routes in keyed are not open.
 func isOpen(op operation) bool {
 	if strings.HasPrefix(op.path, protocol) {
@@ -129,7 +129,7 @@ func isOpen(op operation) bool {
 	if op.method != "get" || op.path == "/ws" || op.path == "/healthz" || op.path == "/readyz" || slices.Contains(keyed, op.path) {
 		return false
 	}
-	if op.path == measured {
+	if slices.Contains(openPaths, op.path) {
 		return true
 	}
 	servers := asList(op.body["servers"])

@@ -31,9 +31,14 @@ type FindMarketsRequest struct {
 	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"` // empty: every provider
 	Lane          string                 `protobuf:"bytes,3,opt,name=lane,proto3" json:"lane,omitempty"`         // empty: every lane
 	Closed        bool                   `protobuf:"varint,4,opt,name=closed,proto3" json:"closed,omitempty"`    // true: closed and resolved markets; false: open markets
-	Sort          string                 `protobuf:"bytes,5,opt,name=sort,proto3" json:"sort,omitempty"`         // volume, volume24h, endDate; any other value: volume
+	Sort          string                 `protobuf:"bytes,5,opt,name=sort,proto3" json:"sort,omitempty"`         // volume, volume24h, endDate, newest, calls, move; any other value: volume
 	Limit         int32                  `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`      // at most 100
 	Cursor        string                 `protobuf:"bytes,7,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Status        string                 `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`                         // open, closed, resolved, any; empty: as closed states
+	EndAfter      *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=end_after,json=endAfter,proto3" json:"end_after,omitempty"`     // the end date is later; absent: any
+	EndBefore     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=end_before,json=endBefore,proto3" json:"end_before,omitempty"` // the end date is earlier; absent: any
+	MinVolumeUsd  float64                `protobuf:"fixed64,11,opt,name=min_volume_usd,json=minVolumeUsd,proto3" json:"min_volume_usd,omitempty"`
+	Ids           []string               `protobuf:"bytes,12,rep,name=ids,proto3" json:"ids,omitempty"` // only these markets, at most 100; empty: any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -115,6 +120,41 @@ func (x *FindMarketsRequest) GetCursor() string {
 		return x.Cursor
 	}
 	return ""
+}
+
+func (x *FindMarketsRequest) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *FindMarketsRequest) GetEndAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndAfter
+	}
+	return nil
+}
+
+func (x *FindMarketsRequest) GetEndBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndBefore
+	}
+	return nil
+}
+
+func (x *FindMarketsRequest) GetMinVolumeUsd() float64 {
+	if x != nil {
+		return x.MinVolumeUsd
+	}
+	return 0
+}
+
+func (x *FindMarketsRequest) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
 }
 
 type FindMarketsResponse struct {
@@ -1261,7 +1301,7 @@ var File_catalogue_v1_catalogue_proto protoreflect.FileDescriptor
 
 const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\n" +
-	"\x1ccatalogue/v1/catalogue.proto\x12\x17signalcast.catalogue.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16market/v1/market.proto\"\xb2\x01\n" +
+	"\x1ccatalogue/v1/catalogue.proto\x12\x17signalcast.catalogue.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16market/v1/market.proto\"\xf6\x02\n" +
 	"\x12FindMarketsRequest\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x12\n" +
@@ -1269,7 +1309,14 @@ const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\x06closed\x18\x04 \x01(\bR\x06closed\x12\x12\n" +
 	"\x04sort\x18\x05 \x01(\tR\x04sort\x12\x14\n" +
 	"\x05limit\x18\x06 \x01(\x05R\x05limit\x12\x16\n" +
-	"\x06cursor\x18\a \x01(\tR\x06cursor\"n\n" +
+	"\x06cursor\x18\a \x01(\tR\x06cursor\x12\x16\n" +
+	"\x06status\x18\b \x01(\tR\x06status\x127\n" +
+	"\tend_after\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\bendAfter\x129\n" +
+	"\n" +
+	"end_before\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tendBefore\x12$\n" +
+	"\x0emin_volume_usd\x18\v \x01(\x01R\fminVolumeUsd\x12\x10\n" +
+	"\x03ids\x18\f \x03(\tR\x03ids\"n\n" +
 	"\x13FindMarketsResponse\x126\n" +
 	"\amarkets\x18\x01 \x03(\v2\x1c.signalcast.market.v1.MarketR\amarkets\x12\x1f\n" +
 	"\vnext_cursor\x18\x02 \x01(\tR\n" +
@@ -1416,43 +1463,45 @@ var file_catalogue_v1_catalogue_proto_goTypes = []any{
 	(*ListGapsRequest)(nil),       // 16: signalcast.catalogue.v1.ListGapsRequest
 	(*ListGapsResponse)(nil),      // 17: signalcast.catalogue.v1.ListGapsResponse
 	(*Gap)(nil),                   // 18: signalcast.catalogue.v1.Gap
-	(*v1.Market)(nil),             // 19: signalcast.market.v1.Market
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*v1.Market)(nil),             // 20: signalcast.market.v1.Market
 }
 var file_catalogue_v1_catalogue_proto_depIdxs = []int32{
-	19, // 0: signalcast.catalogue.v1.FindMarketsResponse.markets:type_name -> signalcast.market.v1.Market
-	4,  // 1: signalcast.catalogue.v1.ListResolvedResponse.markets:type_name -> signalcast.catalogue.v1.ResolvedMarket
-	20, // 2: signalcast.catalogue.v1.ResolvedMarket.resolved_at:type_name -> google.protobuf.Timestamp
-	7,  // 3: signalcast.catalogue.v1.ListTilesResponse.tiles:type_name -> signalcast.catalogue.v1.Tile
-	20, // 4: signalcast.catalogue.v1.ListTilesResponse.updated_at:type_name -> google.protobuf.Timestamp
-	20, // 5: signalcast.catalogue.v1.Tile.ends_at:type_name -> google.protobuf.Timestamp
-	10, // 6: signalcast.catalogue.v1.ListHistoryResponse.points:type_name -> signalcast.catalogue.v1.HistoryPoint
-	19, // 7: signalcast.catalogue.v1.GetRelatedResponse.active:type_name -> signalcast.market.v1.Market
-	13, // 8: signalcast.catalogue.v1.GetRelatedResponse.related:type_name -> signalcast.catalogue.v1.Relation
-	19, // 9: signalcast.catalogue.v1.Relation.market:type_name -> signalcast.market.v1.Market
-	19, // 10: signalcast.catalogue.v1.GetSentimentResponse.market:type_name -> signalcast.market.v1.Market
-	20, // 11: signalcast.catalogue.v1.GetSentimentResponse.updated_at:type_name -> google.protobuf.Timestamp
-	18, // 12: signalcast.catalogue.v1.ListGapsResponse.gaps:type_name -> signalcast.catalogue.v1.Gap
-	19, // 13: signalcast.catalogue.v1.Gap.market:type_name -> signalcast.market.v1.Market
-	0,  // 14: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:input_type -> signalcast.catalogue.v1.FindMarketsRequest
-	2,  // 15: signalcast.catalogue.v1.CatalogueReadService.ListResolved:input_type -> signalcast.catalogue.v1.ListResolvedRequest
-	5,  // 16: signalcast.catalogue.v1.CatalogueReadService.ListTiles:input_type -> signalcast.catalogue.v1.ListTilesRequest
-	8,  // 17: signalcast.catalogue.v1.CatalogueReadService.ListHistory:input_type -> signalcast.catalogue.v1.ListHistoryRequest
-	11, // 18: signalcast.catalogue.v1.CatalogueReadService.GetRelated:input_type -> signalcast.catalogue.v1.GetRelatedRequest
-	14, // 19: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:input_type -> signalcast.catalogue.v1.GetSentimentRequest
-	16, // 20: signalcast.catalogue.v1.CatalogueReadService.ListGaps:input_type -> signalcast.catalogue.v1.ListGapsRequest
-	1,  // 21: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:output_type -> signalcast.catalogue.v1.FindMarketsResponse
-	3,  // 22: signalcast.catalogue.v1.CatalogueReadService.ListResolved:output_type -> signalcast.catalogue.v1.ListResolvedResponse
-	6,  // 23: signalcast.catalogue.v1.CatalogueReadService.ListTiles:output_type -> signalcast.catalogue.v1.ListTilesResponse
-	9,  // 24: signalcast.catalogue.v1.CatalogueReadService.ListHistory:output_type -> signalcast.catalogue.v1.ListHistoryResponse
-	12, // 25: signalcast.catalogue.v1.CatalogueReadService.GetRelated:output_type -> signalcast.catalogue.v1.GetRelatedResponse
-	15, // 26: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:output_type -> signalcast.catalogue.v1.GetSentimentResponse
-	17, // 27: signalcast.catalogue.v1.CatalogueReadService.ListGaps:output_type -> signalcast.catalogue.v1.ListGapsResponse
-	21, // [21:28] is the sub-list for method output_type
-	14, // [14:21] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	19, // 0: signalcast.catalogue.v1.FindMarketsRequest.end_after:type_name -> google.protobuf.Timestamp
+	19, // 1: signalcast.catalogue.v1.FindMarketsRequest.end_before:type_name -> google.protobuf.Timestamp
+	20, // 2: signalcast.catalogue.v1.FindMarketsResponse.markets:type_name -> signalcast.market.v1.Market
+	4,  // 3: signalcast.catalogue.v1.ListResolvedResponse.markets:type_name -> signalcast.catalogue.v1.ResolvedMarket
+	19, // 4: signalcast.catalogue.v1.ResolvedMarket.resolved_at:type_name -> google.protobuf.Timestamp
+	7,  // 5: signalcast.catalogue.v1.ListTilesResponse.tiles:type_name -> signalcast.catalogue.v1.Tile
+	19, // 6: signalcast.catalogue.v1.ListTilesResponse.updated_at:type_name -> google.protobuf.Timestamp
+	19, // 7: signalcast.catalogue.v1.Tile.ends_at:type_name -> google.protobuf.Timestamp
+	10, // 8: signalcast.catalogue.v1.ListHistoryResponse.points:type_name -> signalcast.catalogue.v1.HistoryPoint
+	20, // 9: signalcast.catalogue.v1.GetRelatedResponse.active:type_name -> signalcast.market.v1.Market
+	13, // 10: signalcast.catalogue.v1.GetRelatedResponse.related:type_name -> signalcast.catalogue.v1.Relation
+	20, // 11: signalcast.catalogue.v1.Relation.market:type_name -> signalcast.market.v1.Market
+	20, // 12: signalcast.catalogue.v1.GetSentimentResponse.market:type_name -> signalcast.market.v1.Market
+	19, // 13: signalcast.catalogue.v1.GetSentimentResponse.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 14: signalcast.catalogue.v1.ListGapsResponse.gaps:type_name -> signalcast.catalogue.v1.Gap
+	20, // 15: signalcast.catalogue.v1.Gap.market:type_name -> signalcast.market.v1.Market
+	0,  // 16: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:input_type -> signalcast.catalogue.v1.FindMarketsRequest
+	2,  // 17: signalcast.catalogue.v1.CatalogueReadService.ListResolved:input_type -> signalcast.catalogue.v1.ListResolvedRequest
+	5,  // 18: signalcast.catalogue.v1.CatalogueReadService.ListTiles:input_type -> signalcast.catalogue.v1.ListTilesRequest
+	8,  // 19: signalcast.catalogue.v1.CatalogueReadService.ListHistory:input_type -> signalcast.catalogue.v1.ListHistoryRequest
+	11, // 20: signalcast.catalogue.v1.CatalogueReadService.GetRelated:input_type -> signalcast.catalogue.v1.GetRelatedRequest
+	14, // 21: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:input_type -> signalcast.catalogue.v1.GetSentimentRequest
+	16, // 22: signalcast.catalogue.v1.CatalogueReadService.ListGaps:input_type -> signalcast.catalogue.v1.ListGapsRequest
+	1,  // 23: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:output_type -> signalcast.catalogue.v1.FindMarketsResponse
+	3,  // 24: signalcast.catalogue.v1.CatalogueReadService.ListResolved:output_type -> signalcast.catalogue.v1.ListResolvedResponse
+	6,  // 25: signalcast.catalogue.v1.CatalogueReadService.ListTiles:output_type -> signalcast.catalogue.v1.ListTilesResponse
+	9,  // 26: signalcast.catalogue.v1.CatalogueReadService.ListHistory:output_type -> signalcast.catalogue.v1.ListHistoryResponse
+	12, // 27: signalcast.catalogue.v1.CatalogueReadService.GetRelated:output_type -> signalcast.catalogue.v1.GetRelatedResponse
+	15, // 28: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:output_type -> signalcast.catalogue.v1.GetSentimentResponse
+	17, // 29: signalcast.catalogue.v1.CatalogueReadService.ListGaps:output_type -> signalcast.catalogue.v1.ListGapsResponse
+	23, // [23:30] is the sub-list for method output_type
+	16, // [16:23] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_catalogue_v1_catalogue_proto_init() }

@@ -36,7 +36,7 @@ const (
 //
 // CatalogueReadService reads the market catalogue.
 type CatalogueReadServiceClient interface {
-	// Returns the markets whose name or slug contains every word of a text.
+	// Returns the markets that match a text and filters.
 	FindMarkets(ctx context.Context, in *FindMarketsRequest, opts ...grpc.CallOption) (*FindMarketsResponse, error)
 	// Returns the markets with an outcome, newest first.
 	ListResolved(ctx context.Context, in *ListResolvedRequest, opts ...grpc.CallOption) (*ListResolvedResponse, error)
@@ -136,7 +136,7 @@ func (c *catalogueReadServiceClient) ListGaps(ctx context.Context, in *ListGapsR
 //
 // CatalogueReadService reads the market catalogue.
 type CatalogueReadServiceServer interface {
-	// Returns the markets whose name or slug contains every word of a text.
+	// Returns the markets that match a text and filters.
 	FindMarkets(context.Context, *FindMarketsRequest) (*FindMarketsResponse, error)
 	// Returns the markets with an outcome, newest first.
 	ListResolved(context.Context, *ListResolvedRequest) (*ListResolvedResponse, error)

@@ -49,7 +49,7 @@ type Market struct {
 	Slug            string                 `protobuf:"bytes,20,opt,name=slug,proto3" json:"slug,omitempty"`
 	EventKey        string                 `protobuf:"bytes,21,opt,name=event_key,json=eventKey,proto3" json:"event_key,omitempty"`
 	EventTitle      string                 `protobuf:"bytes,22,opt,name=event_title,json=eventTitle,proto3" json:"event_title,omitempty"`
-	Outcomes        []string               `protobuf:"bytes,23,rep,name=outcomes,proto3" json:"outcomes,omitempty"` // labels of YES and NO; empty: Yes and No
+	Outcomes        []string               `protobuf:"bytes,23,rep,name=outcomes,proto3" json:"outcomes,omitempty"` // names of YES and NO, always two
 	ImageUrl        string                 `protobuf:"bytes,24,opt,name=image_url,json=imageUrl,proto3" json:"image_url,omitempty"`
 	Url             string                 `protobuf:"bytes,25,opt,name=url,proto3" json:"url,omitempty"` // URL at the venue; empty: none
 	UpdatedAt       *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
@@ -63,8 +63,11 @@ type Market struct {
 	CreatedAt        *timestamppb.Timestamp `protobuf:"bytes,33,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Yes              int64                  `protobuf:"varint,34,opt,name=yes,proto3" json:"yes,omitempty"` // calls by side, of all operators
 	No               int64                  `protobuf:"varint,35,opt,name=no,proto3" json:"no,omitempty"`
-	Viewers          int32                  `protobuf:"varint,36,opt,name=viewers,proto3" json:"viewers,omitempty"` // readers of the market plus viewers of its streams; only in lists; 0: not known
-	Rated            bool                   `protobuf:"varint,37,opt,name=rated,proto3" json:"rated,omitempty"`     // calls on the market count in points
+	Viewers          int32                  `protobuf:"varint,36,opt,name=viewers,proto3" json:"viewers,omitempty"`                                    // readers of the market plus viewers of its streams; only in lists; 0: not known
+	Rated            bool                   `protobuf:"varint,37,opt,name=rated,proto3" json:"rated,omitempty"`                                        // calls on the market count in points
+	YesPriceBps      *int32                 `protobuf:"varint,38,opt,name=yes_price_bps,json=yesPriceBps,proto3,oneof" json:"yes_price_bps,omitempty"` // price at which YES can be bought; absent: not open, or no quote of the last ten minutes
+	NoPriceBps       *int32                 `protobuf:"varint,39,opt,name=no_price_bps,json=noPriceBps,proto3,oneof" json:"no_price_bps,omitempty"`
+	SidesPricedAt    *timestamppb.Timestamp `protobuf:"bytes,40,opt,name=sides_priced_at,json=sidesPricedAt,proto3,oneof" json:"sides_priced_at,omitempty"` // time of the two prices
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -356,6 +359,27 @@ func (x *Market) GetRated() bool {
 		return x.Rated
 	}
 	return false
+}
+
+func (x *Market) GetYesPriceBps() int32 {
+	if x != nil && x.YesPriceBps != nil {
+		return *x.YesPriceBps
+	}
+	return 0
+}
+
+func (x *Market) GetNoPriceBps() int32 {
+	if x != nil && x.NoPriceBps != nil {
+		return *x.NoPriceBps
+	}
+	return 0
+}
+
+func (x *Market) GetSidesPricedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SidesPricedAt
+	}
+	return nil
 }
 
 type CreateNativeRequest struct {
@@ -978,7 +1002,7 @@ var File_market_v1_market_proto protoreflect.FileDescriptor
 
 const file_market_v1_market_proto_rawDesc = "" +
 	"\n" +
-	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\v\n" +
+	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\f\n" +
 	"\x06Market\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
@@ -1024,7 +1048,11 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\x03yes\x18\" \x01(\x03R\x03yes\x12\x0e\n" +
 	"\x02no\x18# \x01(\x03R\x02no\x12\x18\n" +
 	"\aviewers\x18$ \x01(\x05R\aviewers\x12\x14\n" +
-	"\x05rated\x18% \x01(\bR\x05ratedB\v\n" +
+	"\x05rated\x18% \x01(\bR\x05rated\x12'\n" +
+	"\ryes_price_bps\x18& \x01(\x05H\vR\vyesPriceBps\x88\x01\x01\x12%\n" +
+	"\fno_price_bps\x18' \x01(\x05H\fR\n" +
+	"noPriceBps\x88\x01\x01\x12G\n" +
+	"\x0fsides_priced_at\x18( \x01(\v2\x1a.google.protobuf.TimestampH\rR\rsidesPricedAt\x88\x01\x01B\v\n" +
 	"\t_end_dateB\x13\n" +
 	"\x11_resolution_valueB\n" +
 	"\n" +
@@ -1039,7 +1067,10 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"_liquidityB\x12\n" +
 	"\x10_close_price_bpsB\x0e\n" +
 	"\f_resolves_byB\x14\n" +
-	"\x12_resolution_source\"\xa0\x03\n" +
+	"\x12_resolution_sourceB\x10\n" +
+	"\x0e_yes_price_bpsB\x0f\n" +
+	"\r_no_price_bpsB\x12\n" +
+	"\x10_sides_priced_at\"\xa0\x03\n" +
 	"\x13CreateNativeRequest\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\tR\bquestion\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x127\n" +
@@ -1126,30 +1157,31 @@ var file_market_v1_market_proto_depIdxs = []int32{
 	13, // 2: signalcast.market.v1.Market.updated_at:type_name -> google.protobuf.Timestamp
 	13, // 3: signalcast.market.v1.Market.resolves_by:type_name -> google.protobuf.Timestamp
 	13, // 4: signalcast.market.v1.Market.created_at:type_name -> google.protobuf.Timestamp
-	13, // 5: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
-	13, // 6: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
-	0,  // 7: signalcast.market.v1.CreateNativeResponse.market:type_name -> signalcast.market.v1.Market
-	0,  // 8: signalcast.market.v1.SetRatedResponse.market:type_name -> signalcast.market.v1.Market
-	0,  // 9: signalcast.market.v1.GetMarketResponse.market:type_name -> signalcast.market.v1.Market
-	0,  // 10: signalcast.market.v1.ListAirableResponse.markets:type_name -> signalcast.market.v1.Market
-	0,  // 11: signalcast.market.v1.ListMarketsResponse.markets:type_name -> signalcast.market.v1.Market
-	1,  // 12: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
-	3,  // 13: signalcast.market.v1.MarketService.SetRated:input_type -> signalcast.market.v1.SetRatedRequest
-	5,  // 14: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
-	7,  // 15: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
-	9,  // 16: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
-	11, // 17: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
-	2,  // 18: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
-	4,  // 19: signalcast.market.v1.MarketService.SetRated:output_type -> signalcast.market.v1.SetRatedResponse
-	6,  // 20: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
-	8,  // 21: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
-	10, // 22: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
-	12, // 23: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
-	18, // [18:24] is the sub-list for method output_type
-	12, // [12:18] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	13, // 5: signalcast.market.v1.Market.sides_priced_at:type_name -> google.protobuf.Timestamp
+	13, // 6: signalcast.market.v1.CreateNativeRequest.cutoff_at:type_name -> google.protobuf.Timestamp
+	13, // 7: signalcast.market.v1.CreateNativeRequest.resolves_by:type_name -> google.protobuf.Timestamp
+	0,  // 8: signalcast.market.v1.CreateNativeResponse.market:type_name -> signalcast.market.v1.Market
+	0,  // 9: signalcast.market.v1.SetRatedResponse.market:type_name -> signalcast.market.v1.Market
+	0,  // 10: signalcast.market.v1.GetMarketResponse.market:type_name -> signalcast.market.v1.Market
+	0,  // 11: signalcast.market.v1.ListAirableResponse.markets:type_name -> signalcast.market.v1.Market
+	0,  // 12: signalcast.market.v1.ListMarketsResponse.markets:type_name -> signalcast.market.v1.Market
+	1,  // 13: signalcast.market.v1.MarketService.CreateNative:input_type -> signalcast.market.v1.CreateNativeRequest
+	3,  // 14: signalcast.market.v1.MarketService.SetRated:input_type -> signalcast.market.v1.SetRatedRequest
+	5,  // 15: signalcast.market.v1.MarketReadService.GetMarket:input_type -> signalcast.market.v1.GetMarketRequest
+	7,  // 16: signalcast.market.v1.MarketReadService.ListAirable:input_type -> signalcast.market.v1.ListAirableRequest
+	9,  // 17: signalcast.market.v1.MarketReadService.ListMarkets:input_type -> signalcast.market.v1.ListMarketsRequest
+	11, // 18: signalcast.market.v1.MarketReadService.GetSnapshot:input_type -> signalcast.market.v1.GetSnapshotRequest
+	2,  // 19: signalcast.market.v1.MarketService.CreateNative:output_type -> signalcast.market.v1.CreateNativeResponse
+	4,  // 20: signalcast.market.v1.MarketService.SetRated:output_type -> signalcast.market.v1.SetRatedResponse
+	6,  // 21: signalcast.market.v1.MarketReadService.GetMarket:output_type -> signalcast.market.v1.GetMarketResponse
+	8,  // 22: signalcast.market.v1.MarketReadService.ListAirable:output_type -> signalcast.market.v1.ListAirableResponse
+	10, // 23: signalcast.market.v1.MarketReadService.ListMarkets:output_type -> signalcast.market.v1.ListMarketsResponse
+	12, // 24: signalcast.market.v1.MarketReadService.GetSnapshot:output_type -> signalcast.market.v1.GetSnapshotResponse
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_market_v1_market_proto_init() }

@@ -4356,6 +4356,39 @@ type ListSignalsCallArgumentsType string
 // ListSignalsCallName defines model for ListSignalsCall.Name.
 type ListSignalsCallName string
 
+// ListedMarket defines model for ListedMarket.
+type ListedMarket struct {
+	// Calls Number of calls on the market.
+	Calls    int        `json:"calls"`
+	ClosesAt *time.Time `json:"closesAt"`
+	ID       string     `json:"id"`
+	Lane     Lane       `json:"lane"`
+
+	// NoPriceBps Price at which NO can be bought, in bps; null as `yesPriceBps`.
+	NoPriceBps *int `json:"noPriceBps"`
+
+	// PriceAt Time of `yesBps`; if that is null, of `yesPriceBps`.
+	PriceAt  *time.Time `json:"priceAt"`
+	Provider Provider   `json:"provider"`
+
+	// Rated True if calls on the market count in points.
+	Rated bool `json:"rated"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides  MarketSides  `json:"sides"`
+	Status MarketStatus `json:"status"`
+	Title  string       `json:"title"`
+
+	// VolumeUsd Volume for comparison: USD as reported; one dollar for each contract of Kalshi; mana of Manifold divided by 100.
+	VolumeUsd *float32 `json:"volumeUsd"`
+
+	// YesBps Probability of YES in bps: the middle of the market. Null without a price of the last ten minutes.
+	YesBps *int `json:"yesBps"`
+
+	// YesPriceBps Price at which YES can be bought, in bps. Null if the market is not open or without a quote of the last ten minutes.
+	YesPriceBps *int `json:"yesPriceBps"`
+}
+
 // ListedSignal defines model for ListedSignal.
 type ListedSignal struct {
 	// ClosesAtSignal End date of the market at the call, from the ledger.
@@ -4449,10 +4482,13 @@ type Market struct {
 	Question string    `json:"question"`
 
 	// Rated True if calls on the market count in points.
-	Rated           bool         `json:"rated"`
-	ResolutionValue *Verdict     `json:"resolutionValue"`
-	Resolved        bool         `json:"resolved"`
-	Status          MarketStatus `json:"status"`
+	Rated           bool     `json:"rated"`
+	ResolutionValue *Verdict `json:"resolutionValue"`
+	Resolved        bool     `json:"resolved"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides  MarketSides  `json:"sides"`
+	Status MarketStatus `json:"status"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -4495,6 +4531,14 @@ type MarketLedger struct {
 	Yes *int `json:"yes,omitempty"`
 }
 
+// MarketList defines model for MarketList.
+type MarketList struct {
+	// Count Number of items in this answer.
+	Count      int            `json:"count"`
+	Markets    []ListedMarket `json:"markets"`
+	NextCursor *string        `json:"next_cursor"`
+}
+
 // MarketOutcomeData Data of `market.resolved`, `market.disputed` and `market.dispute_cleared`.
 type MarketOutcomeData struct {
 	DisputeReason *string    `json:"disputeReason"`
@@ -4535,7 +4579,10 @@ type MarketRow struct {
 	// Liquidity Amount in USD.
 	Liquidity *float32 `json:"liquidity"`
 	Name      string   `json:"name"`
-	Slug      *string  `json:"slug"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides MarketSides `json:"sides"`
+	Slug  *string     `json:"slug"`
 
 	// Volume Amount in USD.
 	Volume *float32 `json:"volume"`
@@ -4553,6 +4600,15 @@ type MarketRows struct {
 	Count      int         `json:"count"`
 	Markets    []MarketRow `json:"markets"`
 	NextCursor *string     `json:"next_cursor"`
+}
+
+// MarketSides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+type MarketSides struct {
+	// No Name of the side that wins with the outcome NO.
+	No string `json:"no"`
+
+	// Yes Name of the side that wins with the outcome YES.
+	Yes string `json:"yes"`
 }
 
 // MarketStatus defines model for MarketStatus.
@@ -4822,17 +4878,20 @@ type NetworkIdentity struct {
 
 // NetworkMarket defines model for NetworkMarket.
 type NetworkMarket struct {
-	ClobTokenID *string      `json:"clobTokenId"`
-	EndDate     *time.Time   `json:"endDate"`
-	EventKey    *string      `json:"eventKey"`
-	ID          string       `json:"id"`
-	Lane        Lane         `json:"lane"`
-	NoPrice     *float32     `json:"noPrice"`
-	Outcome     *Verdict     `json:"outcome"`
-	Provider    Provider     `json:"provider"`
-	Resolution  *Outcome     `json:"resolution"`
-	Status      MarketStatus `json:"status"`
-	Title       string       `json:"title"`
+	ClobTokenID *string    `json:"clobTokenId"`
+	EndDate     *time.Time `json:"endDate"`
+	EventKey    *string    `json:"eventKey"`
+	ID          string     `json:"id"`
+	Lane        Lane       `json:"lane"`
+	NoPrice     *float32   `json:"noPrice"`
+	Outcome     *Verdict   `json:"outcome"`
+	Provider    Provider   `json:"provider"`
+	Resolution  *Outcome   `json:"resolution"`
+
+	// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+	Sides  MarketSides  `json:"sides"`
+	Status MarketStatus `json:"status"`
+	Title  string       `json:"title"`
 
 	// UpdatedAt Examples: 2026-09-18T12:00:00.000Z
 	UpdatedAt Time `json:"updatedAt"`
@@ -7328,12 +7387,15 @@ type VenueMarket struct {
 		Lane     Lane    `json:"lane"`
 
 		// Liquidity Amount in USD.
-		Liquidity       *float32     `json:"liquidity"`
-		Name            string       `json:"name"`
-		ResolutionValue *Verdict     `json:"resolutionValue"`
-		Resolved        bool         `json:"resolved"`
-		Slug            *string      `json:"slug"`
-		Status          MarketStatus `json:"status"`
+		Liquidity       *float32 `json:"liquidity"`
+		Name            string   `json:"name"`
+		ResolutionValue *Verdict `json:"resolutionValue"`
+		Resolved        bool     `json:"resolved"`
+
+		// Sides Names of the two sides as the venue shows them. `Yes` and `No` for a market without names.
+		Sides  MarketSides  `json:"sides"`
+		Slug   *string      `json:"slug"`
+		Status MarketStatus `json:"status"`
 
 		// Volume Amount in USD.
 		Volume *float32 `json:"volume"`
@@ -7728,6 +7790,42 @@ type ListMarketSignalsParams struct {
 
 	// Cursor `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListMarketsParams defines parameters for ListMarkets.
+type ListMarketsParams struct {
+	// Q Search words; without them every market matches.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Provider Venue of the markets; `manual` selects native markets. An unknown value means no filter.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
+
+	// Status `closed` does not contain `resolved`. An unknown value means no filter.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// ClosesAfter Only markets with `closesAt` after this RFC 3339 time.
+	ClosesAfter *time.Time `form:"closesAfter,omitempty" json:"closesAfter,omitempty"`
+
+	// ClosesBefore Only markets with `closesAt` before this RFC 3339 time.
+	ClosesBefore *time.Time `form:"closesBefore,omitempty" json:"closesBefore,omitempty"`
+
+	// MinVolumeUsd Smallest `volumeUsd`, not negative.
+	MinVolumeUsd *float32 `form:"minVolumeUsd,omitempty" json:"minVolumeUsd,omitempty"`
+
+	// Ids Only these markets: at most 100 ids, separated by commas. Further ids and texts that are no market id are ignored.
+	Ids *string `form:"ids,omitempty" json:"ids,omitempty"`
+
+	// Sort `volume`: largest `volumeUsd` first. `closes`: soonest `closesAt` first. `newest`: latest stored by this service first. `calls`: most calls first. `move`: largest change of the YES price in 24 hours first, of either sign. Unknown values come last, equal values in the order of ids. An unknown `sort` selects `volume`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Cursor `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Maximum number of items.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListAirableParams defines parameters for ListAirable.
@@ -10710,6 +10808,21 @@ type ClientInterface interface {
 	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
 	BindStream(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListMarkets List and search the markets of all venues
+	//
+	// Markets of every venue and native markets, in every status unless `status` is given. Markets that their venue has not
+	// confirmed, or does not trade yet, are left out. All given filters must match; a filter on an unknown value (`closesAt`
+	// or `volumeUsd` null) does not match.
+	//
+	// `q` works as in `findMarkets`: whole words rank before beginnings of words, other matches and typing errors. Equal
+	// ranks are in the order of `sort`. Without `q` the whole list is in this order.
+	//
+	// A cursor is a position in the order and not a copy of the list. A market whose sort value does not change between two
+	// pages is listed exactly once, whatever happens to the others.
+	//
+	// Corresponds with GET /api/markets (the `ListMarkets` operationId).
+	ListMarkets(ctx context.Context, params *ListMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAirable List markets that may air
 	//
 	// Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
@@ -13430,6 +13543,31 @@ func (c *Client) BindStreamWithBody(ctx context.Context, marketID MarketPath, co
 // Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
 func (c *Client) BindStream(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewBindStreamRequest(c.Server, marketID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMarkets List and search the markets of all venues
+//
+// Markets of every venue and native markets, in every status unless `status` is given. Markets that their venue has not
+// confirmed, or does not trade yet, are left out. All given filters must match; a filter on an unknown value (`closesAt`
+// or `volumeUsd` null) does not match.
+//
+// `q` works as in `findMarkets`: whole words rank before beginnings of words, other matches and typing errors. Equal
+// ranks are in the order of `sort`. Without `q` the whole list is in this order.
+//
+// A cursor is a position in the order and not a copy of the list. A market whose sort value does not change between two
+// pages is listed exactly once, whatever happens to the others.
+//
+// Corresponds with GET /api/markets (the `ListMarkets` operationId).
+func (c *Client) ListMarkets(ctx context.Context, params *ListMarketsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMarketsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -18846,6 +18984,180 @@ func NewBindStreamRequestWithBody(server string, marketID MarketPath, contentTyp
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListMarketsRequest constructs an http.Request for the ListMarkets method
+func NewListMarketsRequest(server string, params *ListMarketsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/markets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lane != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lane", *params.Lane, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ClosesAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "closesAfter", *params.ClosesAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ClosesBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "closesBefore", *params.ClosesBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinVolumeUsd != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minVolumeUsd", *params.MinVolumeUsd, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Ids != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ids", *params.Ids, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -25744,6 +26056,23 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/m/{marketId}/streams (the `BindStream` operationId).
 	BindStreamWithResponse(ctx context.Context, marketID MarketPath, body BindStreamJSONRequestBody, reqEditors ...RequestEditorFn) (*BindStreamResponse, error)
 
+	// ListMarketsWithResponse List and search the markets of all venues
+	//
+	// Markets of every venue and native markets, in every status unless `status` is given. Markets that their venue has not
+	// confirmed, or does not trade yet, are left out. All given filters must match; a filter on an unknown value (`closesAt`
+	// or `volumeUsd` null) does not match.
+	//
+	// `q` works as in `findMarkets`: whole words rank before beginnings of words, other matches and typing errors. Equal
+	// ranks are in the order of `sort`. Without `q` the whole list is in this order.
+	//
+	// A cursor is a position in the order and not a copy of the list. A market whose sort value does not change between two
+	// pages is listed exactly once, whatever happens to the others.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/markets (the `ListMarkets` operationId).
+	ListMarketsWithResponse(ctx context.Context, params *ListMarketsParams, reqEditors ...RequestEditorFn) (*ListMarketsResponse, error)
+
 	// ListAirableWithResponse List markets that may air
 	//
 	// Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
@@ -30049,6 +30378,54 @@ func (r BindStreamResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r BindStreamResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListMarketsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MarketList
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListMarketsResponse) GetJSON200() *MarketList {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListMarketsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListMarketsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMarketsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMarketsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListMarketsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -37018,6 +37395,29 @@ func (c *ClientWithResponses) BindStreamWithResponse(ctx context.Context, market
 	return ParseBindStreamResponse(rsp)
 }
 
+// ListMarketsWithResponse List and search the markets of all venues
+//
+// Markets of every venue and native markets, in every status unless `status` is given. Markets that their venue has not
+// confirmed, or does not trade yet, are left out. All given filters must match; a filter on an unknown value (`closesAt`
+// or `volumeUsd` null) does not match.
+//
+// `q` works as in `findMarkets`: whole words rank before beginnings of words, other matches and typing errors. Equal
+// ranks are in the order of `sort`. Without `q` the whole list is in this order.
+//
+// A cursor is a position in the order and not a copy of the list. A market whose sort value does not change between two
+// pages is listed exactly once, whatever happens to the others.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/markets (the `ListMarkets` operationId).
+func (c *ClientWithResponses) ListMarketsWithResponse(ctx context.Context, params *ListMarketsParams, reqEditors ...RequestEditorFn) (*ListMarketsResponse, error) {
+	rsp, err := c.ListMarkets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMarketsResponse(rsp)
+}
+
 // ListAirableWithResponse List markets that may air
 //
 // Open markets with a price and more than ten minutes until their end, soonest end first. Excludes markets that are past their end but still `open` at their venue.
@@ -41344,6 +41744,39 @@ func ParseBindStreamResponse(rsp *http.Response) (*BindStreamResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest StreamBound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMarketsResponse parses an HTTP response from a ListMarketsWithResponse call
+func ParseListMarketsResponse(rsp *http.Response) (*ListMarketsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMarketsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MarketList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

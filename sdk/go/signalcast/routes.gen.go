@@ -62,6 +62,7 @@ var routes = []route{
 	{"GET /api/m/{marketId}/streams", false, false, false, true, false},
 	{"POST /api/m/{marketId}/streams", true, true, false, true, false},
 	{"DELETE /api/m/{marketId}/streams", true, true, false, false, false},
+	{"GET /api/markets", false, false, false, true, false},
 	{"GET /api/markets/airable", false, false, false, true, false},
 	{"POST /api/mcp", false, false, false, false, false},
 	{"GET /api/network/crowd", false, false, false, true, false},

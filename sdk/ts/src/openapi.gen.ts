@@ -1137,6 +1137,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/markets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List and search the markets of all venues
+         * @description Markets of every venue and native markets, in every status unless `status` is given. Markets that their venue has not
+         *     confirmed, or does not trade yet, are left out. All given filters must match; a filter on an unknown value (`closesAt`
+         *     or `volumeUsd` null) does not match.
+         *
+         *     `q` works as in `findMarkets`: whole words rank before beginnings of words, other matches and typing errors. Equal
+         *     ranks are in the order of `sort`. Without `q` the whole list is in this order.
+         *
+         *     A cursor is a position in the order and not a copy of the list. A market whose sort value does not change between two
+         *     pages is listed exactly once, whatever happens to the others.
+         */
+        get: operations["listMarkets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/markets/airable": {
         parameters: {
             query?: never;
@@ -5554,6 +5582,33 @@ export interface components {
             /** @enum {string} */
             name: "list_signals";
         };
+        ListedMarket: {
+            /** @description Number of calls on the market. */
+            calls: number;
+            /** Format: date-time */
+            closesAt: string | null;
+            id: string;
+            lane: components["schemas"]["Lane"];
+            /** @description Price at which NO can be bought, in bps; null as `yesPriceBps`. */
+            noPriceBps: number | null;
+            /**
+             * Format: date-time
+             * @description Time of `yesBps`; if that is null, of `yesPriceBps`.
+             */
+            priceAt: string | null;
+            provider: components["schemas"]["Provider"];
+            /** @description True if calls on the market count in points. */
+            rated: boolean;
+            sides: components["schemas"]["MarketSides"];
+            status: components["schemas"]["MarketStatus"];
+            title: string;
+            /** @description Volume for comparison: USD as reported; one dollar for each contract of Kalshi; mana of Manifold divided by 100. */
+            volumeUsd: number | null;
+            /** @description Probability of YES in bps: the middle of the market. Null without a price of the last ten minutes. */
+            yesBps: number | null;
+            /** @description Price at which YES can be bought, in bps. Null if the market is not open or without a quote of the last ten minutes. */
+            yesPriceBps: number | null;
+        };
         ListedSignal: {
             /**
              * Format: date-time
@@ -5637,6 +5692,7 @@ export interface components {
             rated: boolean;
             resolutionValue: components["schemas"]["Verdict"] | null;
             resolved: boolean;
+            sides: components["schemas"]["MarketSides"];
             status: components["schemas"]["MarketStatus"];
             updatedAt: components["schemas"]["Time"];
             /** @description Volume in `volumeUnit`. */
@@ -5667,6 +5723,12 @@ export interface components {
             /** @description Absent when `count` is 0. */
             yes?: number;
         };
+        MarketList: {
+            /** @description Number of items in this answer. */
+            count: number;
+            markets: components["schemas"]["ListedMarket"][];
+            next_cursor: string | null;
+        };
         /** @description Data of `market.resolved`, `market.disputed` and `market.dispute_cleared`. */
         MarketOutcomeData: components["schemas"]["Outcome"] & {
             marketId: string;
@@ -5692,6 +5754,7 @@ export interface components {
             /** @description Amount in USD. */
             liquidity: number | null;
             name: string;
+            sides: components["schemas"]["MarketSides"];
             slug: string | null;
             /** @description Amount in USD. */
             volume: number | null;
@@ -5705,6 +5768,13 @@ export interface components {
             count: number;
             markets: components["schemas"]["MarketRow"][];
             next_cursor: string | null;
+        };
+        /** @description Names of the two sides as the venue shows them. `Yes` and `No` for a market without names. */
+        MarketSides: {
+            /** @description Name of the side that wins with the outcome NO. */
+            no: string;
+            /** @description Name of the side that wins with the outcome YES. */
+            yes: string;
         };
         /** @enum {string} */
         MarketStatus: "open" | "closed" | "resolved" | "unknown";
@@ -5900,6 +5970,7 @@ export interface components {
             outcome: components["schemas"]["Verdict"] | null;
             provider: components["schemas"]["Provider"];
             resolution: components["schemas"]["Outcome"] | null;
+            sides: components["schemas"]["MarketSides"];
             status: components["schemas"]["MarketStatus"];
             title: string;
             updatedAt: components["schemas"]["Time"];
@@ -7763,6 +7834,7 @@ export interface components {
                 name: string;
                 resolutionValue: components["schemas"]["Verdict"] | null;
                 resolved: boolean;
+                sides: components["schemas"]["MarketSides"];
                 slug: string | null;
                 status: components["schemas"]["MarketStatus"];
                 /** @description Amount in USD. */
@@ -10062,6 +10134,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Removed"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    listMarkets: {
+        parameters: {
+            query?: {
+                /** @description Search words; without them every market matches. */
+                q?: string;
+                /** @description Venue of the markets; `manual` selects native markets. An unknown value means no filter. */
+                provider?: string;
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                lane?: components["parameters"]["LaneFilter"];
+                /** @description `closed` does not contain `resolved`. An unknown value means no filter. */
+                status?: string;
+                /** @description Only markets with `closesAt` after this RFC 3339 time. */
+                closesAfter?: string;
+                /** @description Only markets with `closesAt` before this RFC 3339 time. */
+                closesBefore?: string;
+                /** @description Smallest `volumeUsd`, not negative. */
+                minVolumeUsd?: number;
+                /** @description Only these markets: at most 100 ids, separated by commas. Further ids and texts that are no market id are ignored. */
+                ids?: string;
+                /** @description `volume`: largest `volumeUsd` first. `closes`: soonest `closesAt` first. `newest`: latest stored by this service first. `calls`: most calls first. `move`: largest change of the YES price in 24 hours first, of either sign. Unknown values come last, equal values in the order of ids. An unknown `sort` selects `volume`. */
+                sort?: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Maximum number of items. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; empty if the ledger is unavailable. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketList"];
                 };
             };
             default: components["responses"]["Failed"];

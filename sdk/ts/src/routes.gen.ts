@@ -66,6 +66,7 @@ export const routes: Readonly<Record<string, Route>> = {
   'GET /api/m/{marketId}/streams': ['hub', false, false, false, true, false],
   'POST /api/m/{marketId}/streams': ['hub', true, true, false, true, false],
   'DELETE /api/m/{marketId}/streams': ['hub', true, true, false, false, false],
+  'GET /api/markets': ['hub', false, false, false, true, false],
   'GET /api/markets/airable': ['hub', false, false, false, true, false],
   'POST /api/mcp': ['hub', false, false, false, false, false],
   'GET /api/network/crowd': ['hub', false, false, false, true, false],

@@ -55,6 +55,10 @@ func (s *memoryStore) StoreAttention(_ context.Context, scores map[protocol.Mark
 	return len(scores), s.err
 }
 
+func (s *memoryStore) StoreMoves(context.Context, map[protocol.MarketID]int, []protocol.MarketID, bool) error {
+	return nil
+}
+
 func (s *memoryStore) ThinAttention(_ context.Context, now time.Time) error {
 	s.written <- "thin " + now.Format(time.TimeOnly)
 	return s.err

@@ -2,6 +2,7 @@ package grpcapi
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -23,10 +24,20 @@ type Catalogue struct {
 	Markets   *market.Service
 }
 
-// FindMarkets returns a page of the markets that match a search, with their current state. Error: db_unavailable.
+// FindMarkets returns a page of the markets that match a search, with their current state. A market that has left the requested
+// status since it was indexed is omitted. Error: db_unavailable.
 func (f *Catalogue) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsRequest) (*cataloguev1.FindMarketsResponse, error) {
+	status := search.Status(r.GetStatus())
+	if status == "" && r.GetClosed() {
+		status = search.StatusEnded
+	}
+	given := r.GetIds()
 	ids, next, err := f.Search.Find(ctx, search.Query{
-		Text: r.GetText(), Provider: protocol.Provider(r.GetProvider()), Lane: protocol.LaneFilter(r.GetLane()), Closed: r.GetClosed(),
+		Text: r.GetText(), Provider: protocol.Provider(r.GetProvider()), Lane: protocol.LaneFilter(r.GetLane()), Status: status,
+		Filter: search.Filter{
+			EndAfter: timeOrZero(r.GetEndAfter()), EndBefore: timeOrZero(r.GetEndBefore()), MinVolume: r.GetMinVolumeUsd(),
+			IDs: wordsOf[protocol.MarketID](given[:min(len(given), search.Most)]),
+		},
 		Sort: search.ParseSort(r.GetSort()), Limit: int(r.GetLimit()), Cursor: r.GetCursor(),
 	})
 	if err != nil {
@@ -34,6 +45,10 @@ func (f *Catalogue) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsR
 	}
 	list, err := withMarkets(ctx, f.Markets, ids, func(id protocol.MarketID) protocol.MarketID { return id },
 		func(_ protocol.MarketID, m *marketv1.Market) *marketv1.Market { return m })
+	switch status {
+	case search.StatusOpen, search.StatusClosed, search.StatusResolved:
+		list = slices.DeleteFunc(list, func(m *marketv1.Market) bool { return m.GetStatus() != string(status) })
+	}
 	return &cataloguev1.FindMarketsResponse{Markets: list, NextCursor: next}, err
 }
 

@@ -25,6 +25,14 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 	return &at
 }
 
+// timeOrZero converts a timestamp to a time. It returns the zero time for nil.
+func timeOrZero(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
 // listOf calls the function convert for each entry of a list and returns the results in order. It never returns nil.
 func listOf[T, M any](list []T, convert func(T) M) []M {
 	out := make([]M, len(list))

@@ -95,10 +95,10 @@ func marketTo(m market.Market) *marketv1.Market {
 		ResolutionValue: (*string)(m.Verdict), YesBps: int32Of(m.Yes), PricedAt: stampOf(m.PricedAt),
 		Volume: m.Volume, VolumeUsd: m.VolumeUSD, Volume24H: m.Volume24h, Liquidity: m.Liquidity, VolumeUnit: m.VolumeUnit,
 		ClobTokenId: m.ClobTokenID, Lane: string(m.Lane), Category: m.Category, Slug: m.Slug,
-		EventKey: m.EventKey, EventTitle: m.EventTitle, Outcomes: m.Outcomes, ImageUrl: m.ImageURL, Url: m.URL,
+		EventKey: m.EventKey, EventTitle: m.EventTitle, Outcomes: m.Sides(), ImageUrl: m.ImageURL, Url: m.URL,
 		UpdatedAt: timestamppb.New(m.UpdatedAt), CreatedAt: timestamppb.New(m.CreatedAt),
 		Signals: m.Signals(), Yes: m.YesCount, No: m.NoCount, Takes: m.Takes, Streams: m.Streams,
 		ClosePriceBps: int32Of(m.ClosePrice), ResolvesBy: stampOf(m.ResolvesBy), ResolutionSource: m.ResolutionSource,
-		Rated: m.Rated,
+		Rated: m.Rated, YesPriceBps: int32Of(m.YesPrice), NoPriceBps: int32Of(m.NoPrice), SidesPricedAt: stampOf(m.SidesPricedAt),
 	}
 }

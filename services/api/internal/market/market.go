@@ -2,6 +2,7 @@ package market
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -49,13 +50,16 @@ type Market struct {
 	ConditionID   string
 	ClobTokenID   string
 	YesIndex      int
-	Outcomes      []string // two labels; empty means Yes and No
+	Outcomes      []string // two labels in the order of the venue; empty means Yes and No
 	ImageURL      string
 	URL           string
 	VolumeUnit    string
 	Yes           *protocol.Bps
 	PricedAt      *time.Time
-	Volume        *float64 // in VolumeUnit
+	YesPrice      *protocol.Bps // price at which YES can be bought
+	NoPrice       *protocol.Bps
+	SidesPricedAt *time.Time // time of YesPrice and NoPrice
+	Volume        *float64   // in VolumeUnit
 	VolumeUSD     *float64
 	Volume24h     *float64
 	Liquidity     *float64
@@ -99,11 +103,23 @@ func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 	return *m.VolumeUSD >= minVolumeUSD
 }
 
+// Sides returns the names of the sides YES and NO. They are Yes and No unless the venue has two other names.
+func (m *Market) Sides() []string {
+	if len(m.Outcomes) != 2 || m.Outcomes[0] == "" || m.Outcomes[1] == "" || m.YesIndex < 0 || m.YesIndex > 1 {
+		return []string{"Yes", "No"}
+	}
+	yes, no := m.Outcomes[m.YesIndex], m.Outcomes[1-m.YesIndex]
+	if strings.EqualFold(yes, "yes") && strings.EqualFold(no, "no") {
+		return []string{"Yes", "No"}
+	}
+	return []string{yes, no}
+}
+
 // IsNative reports whether the market was created in this service.
 func (m *Market) IsNative() bool { return m.Provider == protocol.Manual }
 
 // Read returns the stored market as it is served at the time now. It computes the price of a native market from its crowd,
-// and closes it after its cutoff. It omits a venue price that is older than LiveFor. It sets Provisional for a market that is
+// and closes it after its cutoff. It omits venue prices that are older than LiveFor, and prices of sides unless it is open. It sets Provisional for a market that is
 // closed or disputed, and for a native market after its end date. If pastEnd is true, it also sets Provisional for a market
 // of a venue after its end date. A resolved market is never provisional.
 func (m Market) Read(now time.Time, pastEnd bool) Market {
@@ -118,9 +134,14 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 		if m.InitialYes != nil {
 			yes := NativePrice(*m.InitialYes, m.CrowdYes, m.CrowdNo)
 			m.Yes, m.PricedAt = &yes, &now
+			m.YesPrice, m.NoPrice = new(max(yes, *m.InitialYes)), new(max(yes.Of(protocol.No), m.InitialYes.Of(protocol.No)))
+			m.SidesPricedAt = &now
 		}
 	} else if m.PricedAt != nil && now.Sub(*m.PricedAt) > LiveFor {
 		m.Yes = nil
+	}
+	if m.Status != protocol.MarketOpen || m.SidesPricedAt == nil || now.Sub(*m.SidesPricedAt) > LiveFor {
+		m.YesPrice, m.NoPrice, m.SidesPricedAt = nil, nil, nil
 	}
 	settled := m.Status == protocol.MarketResolved
 	m.Provisional = !settled && (m.Provisional || m.Disputed || m.Status == protocol.MarketClosed ||

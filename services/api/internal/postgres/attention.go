@@ -64,6 +64,16 @@ func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]
 	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
+// StoreMoves stores changes of the YES price within 24 hours, in bps without a sign, and deletes those of the markets in gone. If
+// all is true, it deletes those of every other market.
+func (s *Store) StoreMoves(ctx context.Context, moves map[protocol.MarketID]int, gone []protocol.MarketID, all bool) error {
+	p := db.StoreMarketMovesParams{Gone: neverNil(texts(gone)), AllOthers: all}
+	for id, bps := range moves {
+		p.IDs, p.ByMove = append(p.IDs, string(id)), append(p.ByMove, -float64(bps))
+	}
+	return pg.Fault(wrap("store moves", s.q.StoreMarketMoves(ctx, p)))
+}
+
 // ListAttention returns the attention score that each of the given markets had at the time at. A market without a stored
 // score at that time is absent from the map.
 func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {

@@ -40,12 +40,33 @@ func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]st
 	return lists, pg.Fault(wrap("list misspelled words", err))
 }
 
-// FindMarkets returns at most limit markets that match m, in the sort order o.Sort. The list starts after the position
-// o.After.
+// FindMarkets returns at most limit markets that match m, in the order o. The list starts after the position o.After.
 func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order, limit int) ([]search.Found, error) {
+	after, before := endRange(o.Filter)
+	switch {
+	case len(o.Filter.IDs) > 0:
+		rows, err := s.rq.FindListedMarkets(ctx, db.FindListedMarketsParams{
+			Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed,
+			NearQuery: m.Near, Parts: m.Parts, Better: m.Better, BetterParts: m.BetterParts, EndAfter: after, EndBefore: before,
+			MinVolume: o.Filter.MinVolume, IDs: texts(o.Filter.IDs),
+		})
+		return pg.Collect(rows, func(r db.FindListedMarketsRow) search.Found {
+			return search.Found{ID: protocol.MarketID(r.MarketID), Value: r.Value}
+		}), pg.Fault(wrap("find listed markets", err))
+	case o.Sort == search.ByCalls || o.Sort == search.ByMove:
+		rows, err := s.rq.FindRankedMarkets(ctx, db.FindRankedMarketsParams{
+			Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed,
+			NearQuery: m.Near, Parts: m.Parts, Better: m.Better, BetterParts: m.BetterParts, EndAfter: after, EndBefore: before,
+			MinVolume: o.Filter.MinVolume,
+		})
+		return pg.Collect(rows, func(r db.FindRankedMarketsRow) search.Found {
+			return search.Found{ID: protocol.MarketID(r.MarketID), Value: r.Value}
+		}), pg.Fault(wrap("find ranked markets", err))
+	}
 	p := db.FindMarketsParams{
 		Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed, MostRead: mostRead,
 		NearQuery: m.Near, Query: m.All, Parts: m.Parts, Better: m.Better, BetterParts: m.BetterParts, Every: m.Every,
+		EndAfter: after, EndBefore: before, MinVolume: o.Filter.MinVolume,
 	}
 	switch {
 	case m.Unread:
@@ -57,6 +78,19 @@ func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order,
 	return pg.Collect(rows, func(r db.FindMarketsRow) search.Found {
 		return search.Found{ID: protocol.MarketID(r.MarketID), Value: r.Value}
 	}), pg.Fault(wrap("find markets", err))
+}
+
+// endRange returns the end dates that a filter selects, in microseconds: later than after and not later than before. A market
+// without an end date has an infinite one.
+func endRange(f search.Filter) (after, before float64) {
+	after, before = math.Inf(-1), math.Inf(1)
+	if !f.EndAfter.IsZero() {
+		after, before = float64(f.EndAfter.UnixMicro()), math.MaxFloat64
+	}
+	if !f.EndBefore.IsZero() {
+		before = float64(f.EndBefore.UnixMicro() - 1)
+	}
+	return after, before
 }
 
 // GetTitleWords returns the words of a title that describe its topic.

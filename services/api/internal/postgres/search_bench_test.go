@@ -63,6 +63,8 @@ func seedSearch(b *testing.B, admin *pgxpool.Pool) {
 	}
 }
 
+var benchSorts = []search.Sort{search.ByVolume, search.ByEndDate, search.ByNewest, search.ByCalls, search.ByMove}
+
 // measureSearch reports the median and the 99th percentile of the durations of each kind of query. clock returns the time
 // since a fixed start.
 func measureSearch(b *testing.B, admin, rw *pgxpool.Pool, clock func() time.Duration) {
@@ -104,12 +106,12 @@ func measureSearch(b *testing.B, admin, rw *pgxpool.Pool, clock func() time.Dura
 		name string
 		text func() string
 	}{"mixed", mixed})
-	for _, closed := range []bool{false, true} {
+	for _, status := range []search.Status{search.StatusOpen, search.StatusEnded, search.StatusAny} {
 		for _, k := range texts {
-			b.Run(fmt.Sprintf("closed=%t/%s", closed, k.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s", status, k.name), func(b *testing.B) {
 				var took []time.Duration
 				for b.Loop() {
-					q := search.Query{Text: k.text(), Closed: closed, Sort: []search.Sort{search.ByVolume, search.ByEndDate}[r.IntN(2)]}
+					q := search.Query{Text: k.text(), Status: status, Sort: benchSorts[r.IntN(len(benchSorts))]}
 					if r.IntN(4) == 0 {
 						q.Provider, q.Lane = protocol.Kalshi, protocol.LaneWorld
 					}

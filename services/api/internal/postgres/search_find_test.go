@@ -155,7 +155,7 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 		q    search.Query
 		want string
 	}{
-		{search.Query{Closed: true}, "9 18"},
+		{search.Query{Status: search.StatusEnded}, "9 18"},
 		{search.Query{Provider: protocol.Polymarket}, "1 12 11 2 7"},
 		{search.Query{}, "1 12 native-aaaaaaaaaaaa 11 2 7"},
 		{search.Query{Lane: protocol.LaneWorld}, "native-aaaaaaaaaaaa"},
@@ -174,7 +174,7 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 		want string
 	}{
 		{search.Query{Lane: protocol.LaneWorld}, "native-aaaaaaaaaaaa"},
-		{search.Query{Closed: true, Sort: search.ByVolume24h}, "18 9"},
+		{search.Query{Status: search.StatusEnded, Sort: search.ByVolume24h}, "18 9"},
 		{search.Query{Sort: search.ByEndDate, Limit: 2}, "12 1"},
 	} {
 		if got := b.found(c.q); got != c.want {
@@ -197,10 +197,10 @@ func TestFindMarketsPages(t *testing.T) {
 	s := search.NewService(b.Store, b.clock.Now)
 	for _, order := range []search.Sort{search.ByVolume, search.ByVolume24h, search.ByEndDate} {
 		for text, want := range map[string]int{"": 257, "gauge": 257, "guage": 128} { // one exchanged pair of letters
-			for _, closed := range []bool{false, true} {
+			for _, status := range []search.Status{search.StatusOpen, search.StatusResolved} {
 				var all []protocol.MarketID
 				for cursor, pages := "", 0; ; pages++ {
-					ids, next, err := s.Find(t.Context(), search.Query{Text: text, Sort: order, Closed: closed, Limit: 10, Cursor: cursor})
+					ids, next, err := s.Find(t.Context(), search.Query{Text: text, Sort: order, Status: status, Limit: 10, Cursor: cursor})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -210,14 +210,14 @@ func TestFindMarketsPages(t *testing.T) {
 					}
 					cursor = next
 				}
-				whole, _, err := s.Find(t.Context(), search.Query{Text: text, Sort: order, Closed: closed})
+				whole, _, err := s.Find(t.Context(), search.Query{Text: text, Sort: order, Status: status})
 				if err != nil || len(all) < 100 || !slices.Equal(whole, all[:100]) {
-					t.Errorf("%s %q %t: pages of ten differ from one of a hundred (%v)", order, text, closed, err)
+					t.Errorf("%s %q %s: pages of ten differ from one of a hundred (%v)", order, text, status, err)
 				}
 				seen := slices.Clone(all)
 				slices.Sort(seen)
 				if len(all) != want || len(slices.Compact(seen)) != want {
-					t.Errorf("%s %q %t: %d markets, want %d, each once", order, text, closed, len(all), want)
+					t.Errorf("%s %q %s: %d markets, want %d, each once", order, text, status, len(all), want)
 				}
 			}
 		}

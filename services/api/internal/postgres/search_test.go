@@ -41,7 +41,7 @@ func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	if got := b.found(search.Query{Text: "gauge", Provider: protocol.Polymarket}); got != "1" {
 		t.Errorf("after a new title and a claim: %s", got)
 	}
-	if got := b.found(search.Query{Text: "gauge", Closed: true}); got != "2" {
+	if got := b.found(search.Query{Text: "gauge", Status: search.StatusEnded}); got != "2" {
 		t.Errorf("closed markets: %s", got)
 	}
 }

@@ -66,11 +66,18 @@ type Word struct {
 // precedes reports whether other text precedes the text of w in word. word must contain the text of w.
 func (w *Word) precedes(word string) bool { return !strings.HasPrefix(word, w.Text) }
 
-// filters returns the index terms for the status, provider and lane filters of a query.
-func (q *Query) filters() []string {
+// filters returns the index terms for the status, provider and lane filters of a query. closed is a value of the index column
+// closed.
+func (q *Query) filters(closed bool) []string {
 	terms := []string{"'=OPEN'"}
-	if q.Closed {
+	if closed {
 		terms[0] = "'=CLOSED'"
+	}
+	switch q.Status {
+	case StatusClosed:
+		terms = append(terms, "!'=RESOLVED'")
+	case StatusResolved:
+		terms = append(terms, "'=RESOLVED'")
 	}
 	if q.Provider != "" {
 		terms = append(terms, label(string(q.Provider)))
@@ -89,11 +96,11 @@ func label(name string) string { return "'=" + quoted.Replace(strings.ToUpper(na
 // anyOf returns a tsquery term that matches a market with any of the words.
 func anyOf(words []string) string { return "('" + strings.Join(words, "'|'") + "')" }
 
-// match returns the Match that selects the markets of class c. It returns false if the class has no markets, or if it has the
-// same markets as the next better class.
-func (q *Query) match(c class, words []Word) (Match, bool) {
-	near := q.filters()
-	m := Match{Parts: []string{}, BetterParts: []string{}, Every: len(words) == 0 && len(near) == 1}
+// match returns the Match that selects the markets of class c with a value of the index column closed. It returns false if the
+// class has no markets, or if it has the same markets as the next better class.
+func (q *Query) match(c class, closed bool, words []Word) (Match, bool) {
+	near := q.filters(closed)
+	m := Match{Parts: []string{}, BetterParts: []string{}, Every: len(words) == 0 && len(near) == 1 && q.Filter.any()}
 	filters := len(near)
 	var terms []indexTerm
 	differs := c == whole // true if the selection differs from that of the better class
@@ -121,7 +128,7 @@ func (q *Query) match(c class, words []Word) (Match, bool) {
 	slices.SortStableFunc(terms, func(a, b indexTerm) int { return cmp.Compare(a.share, b.share) })
 	all := slices.Clone(near[:filters])
 	for i, t := range terms[:min(len(terms), mostIndexed)] {
-		if t.share <= maxIndexed || i == 0 && filters == 1 && q.Closed {
+		if t.share <= maxIndexed || i == 0 && filters == 1 && closed {
 			all = append(all, t.text)
 		}
 	}

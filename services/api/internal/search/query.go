@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
@@ -16,12 +17,15 @@ const (
 	ByVolume    Sort = "volume"
 	ByVolume24h Sort = "volume24h"
 	ByEndDate   Sort = "endDate" // earliest end date first
+	ByNewest    Sort = "newest"  // latest stored market first
+	ByCalls     Sort = "calls"   // largest number of calls first
+	ByMove      Sort = "move"    // largest change of the YES price in 24 hours first, of either sign
 )
 
-// ParseSort parses the query parameter sort. An unknown value means ByVolume.
+// ParseSort parses the name of a sort order. An unknown name means ByVolume.
 func ParseSort(raw string) Sort {
 	switch s := Sort(raw); s {
-	case ByVolume24h, ByEndDate:
+	case ByVolume24h, ByEndDate, ByNewest, ByCalls, ByMove:
 		return s
 	}
 	return ByVolume
@@ -33,12 +37,49 @@ const (
 	Default = 100
 )
 
+// Status selects markets by their status.
+type Status string
+
+// Values of Status. No value selects markets with an unknown status.
+const (
+	StatusOpen     Status = "open"
+	StatusClosed   Status = "closed" // without resolved markets
+	StatusResolved Status = "resolved"
+	StatusEnded    Status = "ended" // closed or resolved
+	StatusAny      Status = "any"
+)
+
+// closed returns the values of the index column closed that the status selects.
+func (s Status) closed() []bool {
+	switch s {
+	case StatusAny:
+		return []bool{false, true}
+	case StatusClosed, StatusResolved, StatusEnded:
+		return []bool{true}
+	}
+	return []bool{false}
+}
+
+// Filter limits the markets of a query by values that have no words. Its zero value selects every market. A market without an
+// end date is not selected if EndAfter or EndBefore is set, and one without a volume not if MinVolume is positive.
+type Filter struct {
+	EndAfter, EndBefore time.Time           // the end date is later, or earlier; zero: any
+	MinVolume           float64             // in USD
+	IDs                 []protocol.MarketID // only these markets; empty: any
+}
+
+// any reports whether the filter selects every market.
+func (f *Filter) any() bool {
+	return f.EndAfter.IsZero() && f.EndBefore.IsZero() && f.MinVolume <= 0 && len(f.IDs) == 0
+}
+
 // Query is a search for markets. A Text that contains only white space matches every market.
 type Query struct {
 	Text     string
 	Provider protocol.Provider // empty: every provider
 	Lane     protocol.Lane     // empty: every lane
-	Closed   bool              // select closed and resolved markets instead of open markets
+	Status   Status            // empty: StatusOpen
+	Filter   Filter
 	Sort     Sort
 	Limit    int    // 1 to Most; a smaller number means Default, a greater number means Most
 	Cursor   string // from the previous page; a cursor of another sort order is ignored

@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,10 +37,12 @@ type Store interface {
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
-// Order is a sort order of markets. After is the last market of the previous page.
+// Order is a sort order of the markets that are closed or not, and that a filter selects. After is the last market of the
+// previous page.
 type Order struct {
 	Sort   Sort
 	Closed bool
+	Filter Filter
 	After  Found
 }
 
@@ -118,34 +122,53 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, n
 
 // find returns the ranks of the markets on a page, in order, and one more rank if another page follows.
 func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank, err error) {
-	after := q.after()
-	better := Match{Near: Nothing}
+	after, states := q.after(), q.Status.closed()
+	better := [2]Match{{Near: Nothing}, {Near: Nothing}}
 	for c := whole; c <= misspelled && len(page) <= q.Limit; c++ {
 		if err := s.expand(ctx, c, words); err != nil {
 			return nil, err
 		}
-		m, ok := q.match(c, words)
-		if !ok {
-			continue
+		var list []rank
+		for i, closed := range states {
+			m, ok := q.match(c, closed, words)
+			if !ok {
+				continue
+			}
+			m.Better, m.BetterParts = better[i].Near, append(m.BetterParts, better[i].Parts...)
+			better[i] = m
+			if c < after.class {
+				continue
+			}
+			o := Order{Sort: q.Sort, Closed: closed, Filter: q.Filter, After: Found{Value: math.Inf(-1)}}
+			if c == after.class {
+				o.After = after.Found
+			}
+			found, err := s.store.FindMarkets(ctx, m, o, q.Limit+1-len(page))
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range found {
+				list = append(list, rank{c, f})
+			}
 		}
-		m.Better, m.BetterParts = better.Near, append(m.BetterParts, better.Parts...)
-		better = m
-		if c < after.class {
-			continue
-		}
-		o := Order{Sort: q.Sort, Closed: q.Closed, After: Found{Value: math.Inf(-1)}}
-		if c == after.class {
-			o.After = after.Found
-		}
-		found, err := s.store.FindMarkets(ctx, m, o, q.Limit+1-len(page))
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			page = append(page, rank{c, f})
-		}
+		page = append(page, merge(list, len(states) > 1)...)
 	}
-	return page, nil
+	return page[:min(len(page), q.Limit+1)], nil
+}
+
+// merge sorts markets of one class that two statements found. It removes a market that both have found because it closed
+// between them. With a list of one statement it does nothing.
+func merge(list []rank, several bool) []rank {
+	if !several {
+		return list
+	}
+	slices.SortFunc(list, func(a, b rank) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.ID, b.ID)) })
+	seen := make(map[protocol.MarketID]bool, len(list))
+	return slices.DeleteFunc(list, func(r rank) bool {
+		again := seen[r.ID]
+		seen[r.ID] = true
+		return again
+	})
 }
 
 // expand adds to each word of a query the indexed words to which class c compares it: the words that contain it, or the words

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/apitest"
@@ -278,6 +280,72 @@ func TestSearchQueries(t *testing.T) {
 	if n := len(apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger).GetText()); n > 512 {
 		t.Errorf("the hub sends %d bytes of a search text to the ledger; want at most 512", n)
 	}
+}
+
+// TestMarketList checks the list of all markets: markets of several venues and a native one, with the names of their sides and
+// their prices.
+func TestMarketList(t *testing.T) {
+	t.Parallel()
+	b := withCatalogue(t)
+	b.ledger.AddMarket(apitest.Market{
+		ID: "kalshi-KXROVERS-26", Title: "Ochre Rovers or Slate City?", Lane: "SPORT", Yes: 3150, YesPrice: 3200, NoPrice: 6900, Volume: 50_000,
+	})
+	b.ledger.AddMarket(apitest.Market{ID: "manifold-shut", Title: "Shut", Status: "closed", Yes: 100, YesPrice: 110, NoPrice: 9910})
+	b.ledger.AddMarket(apitest.Market{ID: "lmt-unconfirmed", Title: "lmt-unconfirmed", Status: "unknown"})
+	b.ledger.Exec(`UPDATE markets SET outcome_labels = '{Slate City,Ochre Rovers}', yes_index = 1 WHERE market_id = 'kalshi-KXROVERS-26'`)
+	b.ledger.Exec(`UPDATE markets SET outcome_labels = '{YES,no}' WHERE market_id = '701123'`)
+	for name, target := range map[string]string{
+		"listed":         "/api/markets",
+		"listed_page":    "/api/markets?limit=2&q=gauge",
+		"listed_ids":     "/api/markets?ids=701123,nonsense,kalshi-KXROVERS-26&sort=closes",
+		"listed_nothing": "/api/markets?ids=nonsense",
+	} {
+		w := b.send("GET", target, "")
+		golden(t, "catalogue/"+name, w)
+		has(t, w, "Access-Control-Allow-Origin: *")
+		b.unchanged(target, w)
+	}
+	for query, want := range map[string]string{
+		"?status=closed":                                    "manifold-shut",
+		"?status=resolved":                                  "699001 699002",
+		"?status=open&provider=kalshi":                      "kalshi-KXROVERS-26",
+		"?provider=manual":                                  nativeID,
+		"?lane=sport":                                       "kalshi-KXROVERS-26",
+		"?minVolumeUsd=50000&status=open":                   "701122 kalshi-KXROVERS-26",
+		"?minVolumeUsd=50000.01&status=open":                "701122",
+		"?closesAfter=2026-09-17T18:00:00Z&status=resolved": "",
+		"?closesAfter=2026-09-17T17:59:59Z&status=resolved": "699001",
+		"?closesBefore=2026-09-17T18:00:01Z":                "699001",
+		"?closesBefore=2026-09-17T18:00:00Z":                "",
+		"?q=rovers&sort=newest":                             "kalshi-KXROVERS-26",
+	} {
+		w := b.send("GET", "/api/markets"+query, "")
+		var list openapi.MarketList
+		must(t, json.Unmarshal(w.Body.Bytes(), &list))
+		ids := make([]string, 0, len(list.Markets))
+		for _, m := range list.Markets {
+			ids = append(ids, m.ID)
+		}
+		equal(t, strings.Join(ids, " "), want, query)
+		equal(t, list.Count, int64(len(ids)), query)
+	}
+	for raw, want := range map[string]string{
+		"?minVolumeUsd=-1&closesAfter=now&status=unknown&provider=x&sort=price": "status=any provider= sort=volume min=0 after=false",
+		"?minVolumeUsd=NaN&closesAfter=":                                        "status=any provider= sort=volume min=0 after=false",
+		"?minVolumeUsd=1e3&sort=closes&closesAfter=2026-09-17T18:00:00%2B02:00": "status=any provider= sort=endDate min=1000 after=true",
+		"?sort=calls": "status=any provider= sort=calls min=0 after=false", "?sort=move": "status=any provider= sort=move min=0 after=false",
+	} {
+		b.send("GET", "/api/markets"+raw, "")
+		r := apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger)
+		equal(t, fmt.Sprintf("status=%s provider=%s sort=%s min=%v after=%t", r.GetStatus(), r.GetProvider(), r.GetSort(), r.GetMinVolumeUsd(),
+			r.GetEndAfter() != nil), want, raw)
+	}
+	b.send("GET", "/api/markets?ids="+strings.Repeat("1,", 5000)+"2", "")
+	equal(t, len(apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger).GetIds()), 100)
+	b.ledger.Fail(apitest.ErrDB)
+	w := b.send("GET", "/api/markets", "")
+	golden(t, "catalogue/listed_unavailable", w)
+	has(t, w, "Access-Control-Allow-Origin: *", "X-Degraded: db")
 }
 
 func TestVenueSlugIsASetting(t *testing.T) {

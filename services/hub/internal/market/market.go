@@ -1,6 +1,7 @@
 package market
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -24,13 +25,20 @@ var ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such marke
 // ErrUnknown is the error of a read of an unknown market.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
-// Labels returns the names of the two outcomes of a market. It returns nil if they are Yes and No, or if there are not two.
-func Labels(m *marketv1.Market) []string {
-	given := m.GetOutcomes()
-	if len(given) != 2 || strings.EqualFold(given[0], "yes") && strings.EqualFold(given[1], "no") {
-		return nil
+// Sides returns the names of the two sides of a market, Yes and No unless its venue has other names.
+func Sides(m *marketv1.Market) (yes, no string) {
+	if names := m.GetOutcomes(); len(names) == 2 {
+		return names[0], names[1]
 	}
-	return given
+	return "Yes", "No"
+}
+
+// Labels returns the names of the two sides of a market. It returns nil if they are Yes and No.
+func Labels(m *marketv1.Market) []string {
+	if yes, no := Sides(m); !strings.EqualFold(yes, "yes") || !strings.EqualFold(no, "no") {
+		return []string{yes, no}
+	}
+	return nil
 }
 
 // Maximum and default numbers of markets on a page. DefaultResolved applies to lists of resolved markets.
@@ -39,6 +47,31 @@ const (
 	DefaultRows     = 100
 	DefaultResolved = 50
 )
+
+// ProviderFilter parses the query parameter provider. It returns "" for an unknown value.
+func ProviderFilter(raw string) protocol.Provider {
+	p, _ := protocol.ParseProvider(raw)
+	return p
+}
+
+// anyStatus is the status of a request that selects markets of every status.
+const anyStatus = "any"
+
+// StatusFilter parses the query parameter status. An unknown value selects every status.
+func StatusFilter(raw string) string {
+	switch s := protocol.MarketStatus(raw); s {
+	case protocol.MarketOpen, protocol.MarketClosed, protocol.MarketResolved:
+		return raw
+	}
+	return anyStatus
+}
+
+// listOrders contains the sort orders of the list of all markets, by the value of the query parameter sort.
+var listOrders = map[string]string{"volume": "volume", "closes": "endDate", "newest": "newest", "calls": "calls", "move": "move"}
+
+// ListOrder parses the query parameter sort of the list of all markets and returns the name of the order in the ledger. An unknown
+// value selects the order by volume.
+func ListOrder(raw string) string { return cmp.Or(listOrders[raw], listOrders["volume"]) }
 
 // maxText is the maximum number of bytes of a search text that is sent to the ledger.
 const maxText = 512

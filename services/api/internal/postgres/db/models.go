@@ -142,6 +142,9 @@ type MarketRecord struct {
 	Streams          int32
 	RatedRuling      *bool
 	Creator          string
+	YesPriceBps      *protocol.Bps
+	NoPriceBps       *protocol.Bps
+	SidesQuotedAt    *time.Time
 }
 
 type MovementSighting struct {

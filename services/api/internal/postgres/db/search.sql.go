@@ -10,56 +10,151 @@ import (
 	"time"
 )
 
+const FindListedMarkets = `-- name: FindListedMarkets :many
+SELECT s.market_id::text AS market_id, v.value::double precision AS value
+FROM market_search AS s
+LEFT JOIN market_quotes AS q ON q.market_id = s.market_id
+LEFT JOIN market_totals AS t ON t.market_id = s.market_id
+LEFT JOIN market_moves AS m ON m.market_id = s.market_id
+CROSS JOIN LATERAL (SELECT CASE $1::text
+    WHEN 'endDate' THEN s.by_end
+    WHEN 'newest' THEN s.by_created
+    WHEN 'calls' THEN -coalesce(t.yes + t.no, 0)
+    WHEN 'move' THEN coalesce(m.by_move, 'Infinity')
+    WHEN 'volume24h' THEN search_rank(q.volume24h)
+    ELSE search_rank(q.volume_usd) END AS value) AS v
+WHERE s.market_id = ANY ($2::text[]) AND s.closed = $3::boolean AND s.vector @@ $4::tsquery
+    AND ($5::text[] = '{}' OR s.vector::text LIKE ALL ($5::text[]))
+    AND NOT (s.vector @@ $6::tsquery AND ($7::text[] = '{}' OR s.vector::text LIKE ALL ($7::text[])))
+    AND s.by_end > $8::double precision AND s.by_end <= $9::double precision
+    AND ($10::double precision <= 0 OR q.volume_usd >= $10::double precision)
+    AND (v.value, s.market_id) > ($11::double precision, $12::text)
+ORDER BY v.value, s.market_id
+LIMIT $13::bigint
+`
+
+type FindListedMarketsParams struct {
+	Sort        string
+	IDs         []string
+	Closed      bool
+	NearQuery   string
+	Parts       []string
+	Better      string
+	BetterParts []string
+	EndAfter    float64
+	EndBefore   float64
+	MinVolume   float64
+	Value       float64
+	AfterID     string
+	Limit       int64
+}
+
+type FindListedMarketsRow struct {
+	MarketID string
+	Value    float64
+}
+
+// Like FindMarkets, for markets with the given ids.
+func (q *Queries) FindListedMarkets(ctx context.Context, arg FindListedMarketsParams) ([]FindListedMarketsRow, error) {
+	rows, err := q.db.Query(ctx, FindListedMarkets,
+		arg.Sort,
+		arg.IDs,
+		arg.Closed,
+		arg.NearQuery,
+		arg.Parts,
+		arg.Better,
+		arg.BetterParts,
+		arg.EndAfter,
+		arg.EndBefore,
+		arg.MinVolume,
+		arg.Value,
+		arg.AfterID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindListedMarketsRow{}
+	for rows.Next() {
+		var i FindListedMarketsRow
+		if err := rows.Scan(&i.MarketID, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const FindMarkets = `-- name: FindMarkets :many
 WITH begin AS MATERIALIZED (
-    SELECT search_step(-($3::double precision)) AS step
+    SELECT search_step(-($3::double precision)) AS step,
+        CASE WHEN $4::double precision > 0 THEN search_step($4::double precision) ELSE 'Infinity' END AS last_step,
+        CASE WHEN $4::double precision > 0 THEN -($4::double precision) ELSE 'Infinity' END AS last
 ), near AS MATERIALIZED (
     SELECT x.market_id, v.value
     FROM (
-        (SELECT s.market_id, s.vector, s.by_volume AS place FROM market_search AS s
-            WHERE $4::text = 'volume' AND NOT $5::boolean AND s.closed = false
-                AND s.by_volume >= (SELECT b.step FROM begin AS b)
-            ORDER BY s.by_volume FETCH FIRST ($6::bigint) ROWS WITH TIES)
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume AS place FROM market_search AS s
+            WHERE $5::text = 'volume' AND NOT $6::boolean AND s.closed = false
+                AND s.by_volume >= (SELECT b.step FROM begin AS b) AND s.by_volume <= (SELECT b.last_step FROM begin AS b)
+            ORDER BY s.by_volume FETCH FIRST ($7::bigint) ROWS WITH TIES)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
-            WHERE $4::text = 'volume24h' AND NOT $5::boolean AND s.closed = false
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume24h FROM market_search AS s
+            WHERE $5::text = 'volume24h' AND NOT $6::boolean AND s.closed = false
                 AND s.by_volume24h >= (SELECT b.step FROM begin AS b)
-            ORDER BY s.by_volume24h FETCH FIRST ($6::bigint) ROWS WITH TIES)
+            ORDER BY s.by_volume24h FETCH FIRST ($7::bigint) ROWS WITH TIES)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_volume FROM market_search AS s
-            WHERE $4::text = 'volume' AND $5::boolean AND s.closed = true
-                AND (s.by_volume, s.market_id) > ($3::double precision, $7::text)
-            ORDER BY s.by_volume, s.market_id LIMIT $6::bigint)
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume FROM market_search AS s
+            WHERE $5::text = 'volume' AND $6::boolean AND s.closed = true
+                AND (s.by_volume, s.market_id) > ($3::double precision, $8::text)
+                AND s.by_volume <= (SELECT b.last FROM begin AS b)
+            ORDER BY s.by_volume, s.market_id LIMIT $7::bigint)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
-            WHERE $4::text = 'volume24h' AND $5::boolean AND s.closed = true
-                AND (s.by_volume24h, s.market_id) > ($3::double precision, $7::text)
-            ORDER BY s.by_volume24h, s.market_id LIMIT $6::bigint)
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume24h FROM market_search AS s
+            WHERE $5::text = 'volume24h' AND $6::boolean AND s.closed = true
+                AND (s.by_volume24h, s.market_id) > ($3::double precision, $8::text)
+            ORDER BY s.by_volume24h, s.market_id LIMIT $7::bigint)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_end FROM market_search AS s
-            WHERE $4::text = 'endDate' AND s.closed = $5::boolean
-                AND (s.by_end, s.market_id) > ($3::double precision, $7::text)
-            ORDER BY s.by_end, s.market_id LIMIT $6::bigint)
+        (SELECT s.market_id, s.vector, s.by_end, s.by_end FROM market_search AS s
+            WHERE $5::text = 'endDate' AND s.closed = $6::boolean
+                AND (s.by_end, s.market_id) > ($3::double precision, $8::text)
+                AND s.by_end > $9::double precision AND s.by_end <= $10::double precision
+            ORDER BY s.by_end, s.market_id LIMIT $7::bigint)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_end, s.by_created FROM market_search AS s
+            WHERE $5::text = 'newest' AND s.closed = $6::boolean
+                AND (s.by_created, s.market_id) > ($3::double precision, $8::text)
+            ORDER BY s.by_created, s.market_id LIMIT $7::bigint)
     ) AS x
-    CROSS JOIN LATERAL (SELECT CASE WHEN $5::boolean OR $4::text = 'endDate' THEN x.place
-        ELSE coalesce((SELECT search_rank(CASE WHEN $4::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
+    CROSS JOIN LATERAL (SELECT CASE WHEN $6::boolean OR $5::text IN ('endDate', 'newest') THEN x.place
+        ELSE coalesce((SELECT search_rank(CASE WHEN $5::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
             FROM market_quotes AS q WHERE q.market_id = x.market_id), 'Infinity') END AS value) AS v
-    WHERE x.vector @@ $8::tsquery AND ($9::text[] = '{}' OR x.vector::text LIKE ALL ($9::text[]))
-        AND NOT (x.vector @@ $10::tsquery AND ($11::text[] = '{}' OR x.vector::text LIKE ALL ($11::text[])))
-        AND (v.value, x.market_id) > ($3::double precision, $7::text)
+    WHERE x.vector @@ $11::tsquery AND ($12::text[] = '{}' OR x.vector::text LIKE ALL ($12::text[]))
+        AND NOT (x.vector @@ $13::tsquery AND ($14::text[] = '{}' OR x.vector::text LIKE ALL ($14::text[])))
+        AND (v.value, x.market_id) > ($3::double precision, $8::text)
+        AND x.by_end > $9::double precision AND x.by_end <= $10::double precision
+        AND ($4::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = x.market_id AND q.volume_usd >= $4::double precision))
     ORDER BY x.place FETCH FIRST ($1::bigint) ROWS WITH TIES
 ), matched AS MATERIALIZED (
     SELECT s.market_id, v.value
     FROM market_search AS s
     CROSS JOIN LATERAL (SELECT CASE
-        WHEN $4::text = 'endDate' THEN s.by_end
-        WHEN $5::boolean THEN CASE WHEN $4::text = 'volume' THEN s.by_volume ELSE s.by_volume24h END
-        ELSE coalesce((SELECT search_rank(CASE WHEN $4::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
+        WHEN $5::text = 'endDate' THEN s.by_end
+        WHEN $5::text = 'newest' THEN s.by_created
+        WHEN $6::boolean THEN CASE WHEN $5::text = 'volume' THEN s.by_volume ELSE s.by_volume24h END
+        ELSE coalesce((SELECT search_rank(CASE WHEN $5::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
             FROM market_quotes AS q WHERE q.market_id = s.market_id), 'Infinity') END AS value) AS v
     WHERE NOT $2::boolean AND (SELECT count(*) FROM near) < $1::bigint
-        AND s.vector @@ $12::tsquery AND (s.vector @@ $8::tsquery) IS TRUE AND ($9::text[] = '{}' OR s.vector::text LIKE ALL ($9::text[]))
-        AND NOT (s.vector @@ $10::tsquery AND ($11::text[] = '{}' OR s.vector::text LIKE ALL ($11::text[])))
-        AND (v.value, s.market_id) > ($3::double precision, $7::text)
+        AND s.by_end > $9::double precision AND s.by_end <= $10::double precision
+        AND ($4::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = s.market_id AND q.volume_usd >= $4::double precision))
+        AND s.vector @@ $15::tsquery AND (s.vector @@ $11::tsquery) IS TRUE AND ($12::text[] = '{}' OR s.vector::text LIKE ALL ($12::text[]))
+        AND NOT (s.vector @@ $13::tsquery AND ($14::text[] = '{}' OR s.vector::text LIKE ALL ($14::text[])))
+        AND (v.value, s.market_id) > ($3::double precision, $8::text)
 )
 SELECT a.market_id::text AS market_id, a.value::double precision AS value
 FROM (
@@ -76,10 +171,13 @@ type FindMarketsParams struct {
 	Limit       int64
 	Every       bool
 	Value       float64
+	MinVolume   float64
 	Sort        string
 	Closed      bool
 	MostRead    int64
 	AfterID     string
+	EndAfter    float64
+	EndBefore   float64
 	NearQuery   string
 	Parts       []string
 	Better      string
@@ -97,16 +195,20 @@ type FindMarketsRow struct {
 // order, at most @most_read markets, which suffices if many markets match. If it finds less than the limit, the word
 // index is read with @query; IS TRUE makes a condition that no index serves. Open markets are indexed by steps of their
 // volume: whole steps are read and then sorted by the volume itself. With @every the whole order is read, because every
-// market matches.
+// market matches. @end_after and @end_before limit the end in microseconds; infinite values select every market. A
+// @min_volume above 0 is the smallest volume in USD.
 func (q *Queries) FindMarkets(ctx context.Context, arg FindMarketsParams) ([]FindMarketsRow, error) {
 	rows, err := q.db.Query(ctx, FindMarkets,
 		arg.Limit,
 		arg.Every,
 		arg.Value,
+		arg.MinVolume,
 		arg.Sort,
 		arg.Closed,
 		arg.MostRead,
 		arg.AfterID,
+		arg.EndAfter,
+		arg.EndBefore,
 		arg.NearQuery,
 		arg.Parts,
 		arg.Better,
@@ -120,6 +222,102 @@ func (q *Queries) FindMarkets(ctx context.Context, arg FindMarketsParams) ([]Fin
 	items := []FindMarketsRow{}
 	for rows.Next() {
 		var i FindMarketsRow
+		if err := rows.Scan(&i.MarketID, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const FindRankedMarkets = `-- name: FindRankedMarkets :many
+WITH ranked AS MATERIALIZED (
+    SELECT s.market_id, r.value
+    FROM (
+        SELECT t.market_id, -(t.yes + t.no)::double precision AS value FROM market_totals AS t
+        WHERE $2::text = 'calls' AND t.yes + t.no > 0
+        UNION ALL
+        SELECT m.market_id, m.by_move FROM market_moves AS m WHERE $2::text = 'move'
+    ) AS r
+    JOIN market_search AS s ON s.market_id = r.market_id
+    WHERE (r.value, r.market_id) > ($3::double precision, $4::text)
+        AND s.closed = $5::boolean AND s.vector @@ $6::tsquery
+        AND ($7::text[] = '{}' OR s.vector::text LIKE ALL ($7::text[]))
+        AND NOT (s.vector @@ $8::tsquery AND ($9::text[] = '{}' OR s.vector::text LIKE ALL ($9::text[])))
+        AND s.by_end > $10::double precision AND s.by_end <= $11::double precision
+        AND ($12::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = s.market_id AND q.volume_usd >= $12::double precision))
+    ORDER BY r.value, r.market_id LIMIT $1::bigint
+), others AS (
+    SELECT s.market_id, o.value
+    FROM market_search AS s
+    CROSS JOIN (SELECT CASE $2::text WHEN 'calls' THEN 0 ELSE 'Infinity'::double precision END AS value) AS o
+    WHERE (SELECT count(*) FROM ranked) < $1::bigint
+        AND (o.value, s.market_id) > ($3::double precision, $4::text)
+        AND CASE $2::text
+            WHEN 'calls' THEN NOT EXISTS (SELECT FROM market_totals AS t WHERE t.market_id = s.market_id AND t.yes + t.no > 0)
+            ELSE NOT EXISTS (SELECT FROM market_moves AS m WHERE m.market_id = s.market_id) END
+        AND s.closed = $5::boolean AND s.vector @@ $6::tsquery
+        AND ($7::text[] = '{}' OR s.vector::text LIKE ALL ($7::text[]))
+        AND NOT (s.vector @@ $8::tsquery AND ($9::text[] = '{}' OR s.vector::text LIKE ALL ($9::text[])))
+        AND s.by_end > $10::double precision AND s.by_end <= $11::double precision
+        AND ($12::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = s.market_id AND q.volume_usd >= $12::double precision))
+    ORDER BY s.market_id LIMIT $1::bigint
+)
+SELECT a.market_id::text AS market_id, a.value::double precision AS value
+FROM (SELECT r.market_id, r.value FROM ranked AS r UNION ALL SELECT o.market_id, o.value FROM others AS o) AS a
+ORDER BY a.value, a.market_id
+LIMIT $1::bigint
+`
+
+type FindRankedMarketsParams struct {
+	Limit       int64
+	Sort        string
+	Value       float64
+	AfterID     string
+	Closed      bool
+	NearQuery   string
+	Parts       []string
+	Better      string
+	BetterParts []string
+	EndAfter    float64
+	EndBefore   float64
+	MinVolume   float64
+}
+
+type FindRankedMarketsRow struct {
+	MarketID string
+	Value    float64
+}
+
+// Like FindMarkets, for the orders calls and move, whose values are in other tables. Markets with a value come first,
+// the others follow in the order of ids.
+func (q *Queries) FindRankedMarkets(ctx context.Context, arg FindRankedMarketsParams) ([]FindRankedMarketsRow, error) {
+	rows, err := q.db.Query(ctx, FindRankedMarkets,
+		arg.Limit,
+		arg.Sort,
+		arg.Value,
+		arg.AfterID,
+		arg.Closed,
+		arg.NearQuery,
+		arg.Parts,
+		arg.Better,
+		arg.BetterParts,
+		arg.EndAfter,
+		arg.EndBefore,
+		arg.MinVolume,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindRankedMarketsRow{}
+	for rows.Next() {
+		var i FindRankedMarketsRow
 		if err := rows.Scan(&i.MarketID, &i.Value); err != nil {
 			return nil, err
 		}
@@ -563,4 +761,35 @@ func (q *Queries) ListWordsAround(ctx context.Context, arg ListWordsAroundParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const StoreMarketMoves = `-- name: StoreMarketMoves :exec
+WITH given AS MATERIALIZED (
+    SELECT i.market_id, i.by_move FROM unnest($1::text[], $2::double precision[]) AS i (market_id, by_move)
+), dropped AS (
+    DELETE FROM market_moves AS m
+    WHERE m.market_id = ANY ($3::text[]) OR $4::boolean AND NOT EXISTS (SELECT FROM given AS g WHERE g.market_id = m.market_id)
+)
+INSERT INTO market_moves AS m (market_id, by_move)
+SELECT g.market_id, g.by_move FROM given AS g
+ON CONFLICT (market_id) DO UPDATE SET by_move = excluded.by_move WHERE m.by_move <> excluded.by_move
+`
+
+type StoreMarketMovesParams struct {
+	IDs       []string
+	ByMove    []float64
+	Gone      []string
+	AllOthers bool
+}
+
+// Stores changes of the YES price within 24 hours and deletes those of other markets: of @gone, or with @all of every
+// market that is not given.
+func (q *Queries) StoreMarketMoves(ctx context.Context, arg StoreMarketMovesParams) error {
+	_, err := q.db.Exec(ctx, StoreMarketMoves,
+		arg.IDs,
+		arg.ByMove,
+		arg.Gone,
+		arg.AllOthers,
+	)
+	return err
 }

@@ -48,53 +48,70 @@ ORDER BY q.place;
 -- order, at most @most_read markets, which suffices if many markets match. If it finds less than the limit, the word
 -- index is read with @query; IS TRUE makes a condition that no index serves. Open markets are indexed by steps of their
 -- volume: whole steps are read and then sorted by the volume itself. With @every the whole order is read, because every
--- market matches.
+-- market matches. @end_after and @end_before limit the end in microseconds; infinite values select every market. A
+-- @min_volume above 0 is the smallest volume in USD.
 WITH begin AS MATERIALIZED (
-    SELECT search_step(-(sqlc.arg(value)::double precision)) AS step
+    SELECT search_step(-(sqlc.arg(value)::double precision)) AS step,
+        CASE WHEN @min_volume::double precision > 0 THEN search_step(@min_volume::double precision) ELSE 'Infinity' END AS last_step,
+        CASE WHEN @min_volume::double precision > 0 THEN -(sqlc.arg(min_volume)::double precision) ELSE 'Infinity' END AS last
 ), near AS MATERIALIZED (
     SELECT x.market_id, v.value
     FROM (
-        (SELECT s.market_id, s.vector, s.by_volume AS place FROM market_search AS s
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume AS place FROM market_search AS s
             WHERE @sort::text = 'volume' AND NOT @closed::boolean AND s.closed = false
-                AND s.by_volume >= (SELECT b.step FROM begin AS b)
+                AND s.by_volume >= (SELECT b.step FROM begin AS b) AND s.by_volume <= (SELECT b.last_step FROM begin AS b)
             ORDER BY s.by_volume FETCH FIRST (@most_read::bigint) ROWS WITH TIES)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume24h FROM market_search AS s
             WHERE @sort::text = 'volume24h' AND NOT @closed::boolean AND s.closed = false
                 AND s.by_volume24h >= (SELECT b.step FROM begin AS b)
             ORDER BY s.by_volume24h FETCH FIRST (@most_read::bigint) ROWS WITH TIES)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_volume FROM market_search AS s
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume FROM market_search AS s
             WHERE @sort::text = 'volume' AND @closed::boolean AND s.closed = true
                 AND (s.by_volume, s.market_id) > (@value::double precision, @after_id::text)
+                AND s.by_volume <= (SELECT b.last FROM begin AS b)
             ORDER BY s.by_volume, s.market_id LIMIT @most_read::bigint)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_volume24h FROM market_search AS s
+        (SELECT s.market_id, s.vector, s.by_end, s.by_volume24h FROM market_search AS s
             WHERE @sort::text = 'volume24h' AND @closed::boolean AND s.closed = true
                 AND (s.by_volume24h, s.market_id) > (@value::double precision, @after_id::text)
             ORDER BY s.by_volume24h, s.market_id LIMIT @most_read::bigint)
         UNION ALL
-        (SELECT s.market_id, s.vector, s.by_end FROM market_search AS s
+        (SELECT s.market_id, s.vector, s.by_end, s.by_end FROM market_search AS s
             WHERE @sort::text = 'endDate' AND s.closed = @closed::boolean
                 AND (s.by_end, s.market_id) > (@value::double precision, @after_id::text)
+                AND s.by_end > @end_after::double precision AND s.by_end <= @end_before::double precision
             ORDER BY s.by_end, s.market_id LIMIT @most_read::bigint)
+        UNION ALL
+        (SELECT s.market_id, s.vector, s.by_end, s.by_created FROM market_search AS s
+            WHERE @sort::text = 'newest' AND s.closed = @closed::boolean
+                AND (s.by_created, s.market_id) > (@value::double precision, @after_id::text)
+            ORDER BY s.by_created, s.market_id LIMIT @most_read::bigint)
     ) AS x
-    CROSS JOIN LATERAL (SELECT CASE WHEN @closed::boolean OR @sort::text = 'endDate' THEN x.place
+    CROSS JOIN LATERAL (SELECT CASE WHEN @closed::boolean OR @sort::text IN ('endDate', 'newest') THEN x.place
         ELSE coalesce((SELECT search_rank(CASE WHEN @sort::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
             FROM market_quotes AS q WHERE q.market_id = x.market_id), 'Infinity') END AS value) AS v
     WHERE x.vector @@ sqlc.arg(near_query)::tsquery AND (@parts::text[] = '{}' OR x.vector::text LIKE ALL (@parts::text[]))
         AND NOT (x.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR x.vector::text LIKE ALL (@better_parts::text[])))
         AND (v.value, x.market_id) > (@value::double precision, @after_id::text)
+        AND x.by_end > @end_after::double precision AND x.by_end <= @end_before::double precision
+        AND (@min_volume::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = x.market_id AND q.volume_usd >= @min_volume::double precision))
     ORDER BY x.place FETCH FIRST (sqlc.arg('limit')::bigint) ROWS WITH TIES
 ), matched AS MATERIALIZED (
     SELECT s.market_id, v.value
     FROM market_search AS s
     CROSS JOIN LATERAL (SELECT CASE
         WHEN @sort::text = 'endDate' THEN s.by_end
+        WHEN @sort::text = 'newest' THEN s.by_created
         WHEN @closed::boolean THEN CASE WHEN @sort::text = 'volume' THEN s.by_volume ELSE s.by_volume24h END
         ELSE coalesce((SELECT search_rank(CASE WHEN @sort::text = 'volume' THEN q.volume_usd ELSE q.volume24h END)
             FROM market_quotes AS q WHERE q.market_id = s.market_id), 'Infinity') END AS value) AS v
     WHERE NOT @every::boolean AND (SELECT count(*) FROM near) < sqlc.arg('limit')::bigint
+        AND s.by_end > @end_after::double precision AND s.by_end <= @end_before::double precision
+        AND (@min_volume::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = s.market_id AND q.volume_usd >= @min_volume::double precision))
         AND s.vector @@ sqlc.arg(query)::tsquery AND (s.vector @@ sqlc.arg(near_query)::tsquery) IS TRUE AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
         AND NOT (s.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR s.vector::text LIKE ALL (@better_parts::text[])))
         AND (v.value, s.market_id) > (@value::double precision, @after_id::text)
@@ -108,6 +125,84 @@ FROM (
 ) AS a
 ORDER BY a.value, a.market_id
 LIMIT sqlc.arg('limit')::bigint;
+
+-- name: FindRankedMarkets :many
+-- Like FindMarkets, for the orders calls and move, whose values are in other tables. Markets with a value come first,
+-- the others follow in the order of ids.
+WITH ranked AS MATERIALIZED (
+    SELECT s.market_id, r.value
+    FROM (
+        SELECT t.market_id, -(t.yes + t.no)::double precision AS value FROM market_totals AS t
+        WHERE @sort::text = 'calls' AND t.yes + t.no > 0
+        UNION ALL
+        SELECT m.market_id, m.by_move FROM market_moves AS m WHERE @sort::text = 'move'
+    ) AS r
+    JOIN market_search AS s ON s.market_id = r.market_id
+    WHERE (r.value, r.market_id) > (sqlc.arg(value)::double precision, @after_id::text)
+        AND s.closed = @closed::boolean AND s.vector @@ sqlc.arg(near_query)::tsquery
+        AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
+        AND NOT (s.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR s.vector::text LIKE ALL (@better_parts::text[])))
+        AND s.by_end > @end_after::double precision AND s.by_end <= @end_before::double precision
+        AND (@min_volume::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = s.market_id AND q.volume_usd >= @min_volume::double precision))
+    ORDER BY r.value, r.market_id LIMIT sqlc.arg('limit')::bigint
+), others AS (
+    SELECT s.market_id, o.value
+    FROM market_search AS s
+    CROSS JOIN (SELECT CASE @sort::text WHEN 'calls' THEN 0 ELSE 'Infinity'::double precision END AS value) AS o
+    WHERE (SELECT count(*) FROM ranked) < sqlc.arg('limit')::bigint
+        AND (o.value, s.market_id) > (sqlc.arg(value)::double precision, @after_id::text)
+        AND CASE @sort::text
+            WHEN 'calls' THEN NOT EXISTS (SELECT FROM market_totals AS t WHERE t.market_id = s.market_id AND t.yes + t.no > 0)
+            ELSE NOT EXISTS (SELECT FROM market_moves AS m WHERE m.market_id = s.market_id) END
+        AND s.closed = @closed::boolean AND s.vector @@ sqlc.arg(near_query)::tsquery
+        AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
+        AND NOT (s.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR s.vector::text LIKE ALL (@better_parts::text[])))
+        AND s.by_end > @end_after::double precision AND s.by_end <= @end_before::double precision
+        AND (@min_volume::double precision <= 0 OR EXISTS (SELECT FROM market_quotes AS q
+            WHERE q.market_id = s.market_id AND q.volume_usd >= @min_volume::double precision))
+    ORDER BY s.market_id LIMIT sqlc.arg('limit')::bigint
+)
+SELECT a.market_id::text AS market_id, a.value::double precision AS value
+FROM (SELECT r.market_id, r.value FROM ranked AS r UNION ALL SELECT o.market_id, o.value FROM others AS o) AS a
+ORDER BY a.value, a.market_id
+LIMIT sqlc.arg('limit')::bigint;
+
+-- name: FindListedMarkets :many
+-- Like FindMarkets, for markets with the given ids.
+SELECT s.market_id::text AS market_id, v.value::double precision AS value
+FROM market_search AS s
+LEFT JOIN market_quotes AS q ON q.market_id = s.market_id
+LEFT JOIN market_totals AS t ON t.market_id = s.market_id
+LEFT JOIN market_moves AS m ON m.market_id = s.market_id
+CROSS JOIN LATERAL (SELECT CASE @sort::text
+    WHEN 'endDate' THEN s.by_end
+    WHEN 'newest' THEN s.by_created
+    WHEN 'calls' THEN -coalesce(t.yes + t.no, 0)
+    WHEN 'move' THEN coalesce(m.by_move, 'Infinity')
+    WHEN 'volume24h' THEN search_rank(q.volume24h)
+    ELSE search_rank(q.volume_usd) END AS value) AS v
+WHERE s.market_id = ANY (@ids::text[]) AND s.closed = @closed::boolean AND s.vector @@ sqlc.arg(near_query)::tsquery
+    AND (@parts::text[] = '{}' OR s.vector::text LIKE ALL (@parts::text[]))
+    AND NOT (s.vector @@ sqlc.arg(better)::tsquery AND (@better_parts::text[] = '{}' OR s.vector::text LIKE ALL (@better_parts::text[])))
+    AND s.by_end > @end_after::double precision AND s.by_end <= @end_before::double precision
+    AND (@min_volume::double precision <= 0 OR q.volume_usd >= @min_volume::double precision)
+    AND (v.value, s.market_id) > (sqlc.arg(value)::double precision, @after_id::text)
+ORDER BY v.value, s.market_id
+LIMIT sqlc.arg('limit')::bigint;
+
+-- name: StoreMarketMoves :exec
+-- Stores changes of the YES price within 24 hours and deletes those of other markets: of @gone, or with @all of every
+-- market that is not given.
+WITH given AS MATERIALIZED (
+    SELECT i.market_id, i.by_move FROM unnest(@ids::text[], @by_move::double precision[]) AS i (market_id, by_move)
+), dropped AS (
+    DELETE FROM market_moves AS m
+    WHERE m.market_id = ANY (@gone::text[]) OR @all_others::boolean AND NOT EXISTS (SELECT FROM given AS g WHERE g.market_id = m.market_id)
+)
+INSERT INTO market_moves AS m (market_id, by_move)
+SELECT g.market_id, g.by_move FROM given AS g
+ON CONFLICT (market_id) DO UPDATE SET by_move = excluded.by_move WHERE m.by_move <> excluded.by_move;
 
 -- name: GetTitleWords :one
 -- Returns the words of a title that describe the topic of a market.

@@ -91,7 +91,7 @@ func (s *Server) VenueMarket(c echo.Context) error {
 		ID: row.ID, Name: row.Name, YesPct: row.YesPct, Volume: row.Volume, Closed: row.Closed, ClosesAt: row.ClosesAt,
 		Slug: row.Slug, Lane: row.Lane, Volume24H: row.Volume24H, Liquidity: row.Liquidity, ClobTokenID: row.ClobTokenID,
 		EventKey: row.EventKey, Description: httpx.OrNull(m.GetDescription()), EndDate: row.ClosesAt,
-		Status: m.GetStatus(), Resolved: m.GetStatus() == string(protocol.MarketResolved), ResolutionValue: m.ResolutionValue,
+		Status: m.GetStatus(), Resolved: m.GetStatus() == string(protocol.MarketResolved), ResolutionValue: m.ResolutionValue, Sides: row.Sides,
 	}})
 }
 
@@ -103,6 +103,7 @@ func showRow(m *marketv1.Market) openapi.MarketRow {
 		ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), Slug: httpx.OrNull(m.GetSlug()), Lane: m.GetLane(),
 		Volume24H: m.Volume24H,
 		Liquidity: m.Liquidity, ClobTokenID: httpx.OrNull(m.GetClobTokenId()), EventKey: httpx.OrNull(m.GetEventKey()),
+		Sides: view.ShowSides(m),
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *Server) Market(c echo.Context, id protocol.MarketID) error {
 		Resolved: m.GetStatus() == string(protocol.MarketResolved), ResolutionValue: m.ResolutionValue,
 		ClobTokenID: httpx.OrNull(m.GetClobTokenId()), Volume: m.Volume, VolumeUnit: m.GetVolumeUnit(), Liquidity: m.Liquidity,
 		YesBps: openapi.Int(m.YesBps), Lane: m.GetLane(), UpdatedAt: ledgerclient.Stamp(m.GetUpdatedAt()),
-		Outcomes: market.Labels(m), Rated: m.GetRated(),
+		Outcomes: market.Labels(m), Rated: m.GetRated(), Sides: view.ShowSides(m),
 	})
 }
 

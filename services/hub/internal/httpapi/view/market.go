@@ -40,6 +40,12 @@ func ShowAirable(list []*marketv1.Market, now time.Time) openapi.Airable {
 	return out
 }
 
+// ShowSides returns the JSON model of the names of the two sides of a market.
+func ShowSides(m *marketv1.Market) openapi.MarketSides {
+	yes, no := market.Sides(m)
+	return openapi.MarketSides{Yes: yes, No: no}
+}
+
 // Percent returns a price in bps as a number from 0 to 100; nil for nil.
 func Percent(bps *int32) *float64 {
 	if bps == nil {
