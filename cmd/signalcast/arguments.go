@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,7 +26,8 @@ var negative = regexp.MustCompile(`^-[0-9.]`)
 // positional argument. It also returns an error for a negative number before "--" that is not the value of a flag. It joins a
 // long flag and its negative value to --flag=-N.
 func checkArguments(app *kong.Application, args []string) (out []string, err error) {
-	valued, required := flagsOf(app.Node)
+	args = commandFirst(app, args)
+	valued, required := flagsOf(commandOf(app.Node, args))
 	flag, rest := "", false // flag whose value is the next argument; whether "--" was read
 	for _, arg := range args {
 		name, value := flag, arg
@@ -63,23 +65,66 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 	return out, nil
 }
 
-// flagsOf returns two sets of flag names. The set valued contains the flags that take a value. The set required contains the
-// flags whose value must not be empty, because the value is a file name or an address in at least one command. A flag must
-// take a value in all commands or in none.
-func flagsOf(n *kong.Node) (valued, required map[string]bool) {
+// flagsOf returns two sets of names of flags of the given commands and of their parents. The set valued contains the flags that
+// take a value in all of the commands that have them. The set required contains the flags whose value must not be empty, because
+// it is a file name or an address.
+func flagsOf(commands ...*kong.Node) (valued, required map[string]bool) {
 	valued, required = map[string]bool{}, map[string]bool{}
-	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {
-		if node, ok := v.(*kong.Node); ok {
-			for _, f := range node.Flags {
-				for _, name := range []string{"--" + f.Name, "-" + string(f.Short)} {
-					valued[name] = !f.IsBool()
-					required[name] = required[name] || f.Tag.Type == "path" || f.PlaceHolder == "FILE" || f.PlaceHolder == "URL"
-				}
+	for _, n := range commands {
+		for _, f := range slices.Concat(n.AllFlags(false)...) {
+			for _, name := range []string{"--" + f.Name, "-" + string(f.Short)} {
+				other, known := valued[name]
+				valued[name] = !f.IsBool() && (other || !known)
+				required[name] = required[name] || f.Tag.Type == "path" || f.PlaceHolder == "FILE" || f.PlaceHolder == "URL"
 			}
 		}
-		return next(nil)
-	})
+	}
 	return valued, required
+}
+
+// commandFirst returns the arguments with the flags before the command, and their values, moved after the command. Flags that
+// take a value in some commands only are moved without the next argument.
+func commandFirst(app *kong.Application, args []string) []string {
+	valued, _ := flagsOf(app.Leaves(false)...)
+	var words, flags []string
+	i, at := 0, app.Node
+	for ; i < len(args); i++ {
+		if arg := args[i]; len(arg) > 1 && arg[0] == '-' && arg != "--" {
+			flags = append(flags, arg)
+			if valued[arg] && i+1 < len(args) {
+				i++
+				flags = append(flags, args[i])
+			}
+			continue
+		}
+		next := childOf(at, args[i])
+		if next == nil {
+			break
+		}
+		at, words = next, append(words, args[i])
+	}
+	return slices.Concat(words, flags, args[i:])
+}
+
+// childOf returns the subcommand of n with the given name, or nil.
+func childOf(n *kong.Node, name string) *kong.Node {
+	i := slices.IndexFunc(n.Children, func(c *kong.Node) bool { return c.Name == name && c.Type == kong.CommandNode })
+	if i < 0 {
+		return nil
+	}
+	return n.Children[i]
+}
+
+// commandOf returns the longest known command at the start of the arguments.
+func commandOf(at *kong.Node, args []string) *kong.Node {
+	for _, arg := range args {
+		next := childOf(at, arg)
+		if next == nil {
+			break
+		}
+		at = next
+	}
+	return at
 }
 
 // decodeInt sets target to the whole number in the next argument. The text of its error contains the tag "bounds" of the flag.
@@ -96,16 +141,44 @@ func decodeInt(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
+// decodeTime sets target, a time.Time or a pointer to one, to the time in the next argument, in the form of RFC 3339.
+func decodeTime(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("time", &text); err != nil {
+		return err
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return errors.New("must be a time with its zone, such as 2027-06-01T00:00:00Z")
+	}
+	if target.Kind() == reflect.Pointer {
+		target.Set(reflect.New(target.Type().Elem()))
+		target = target.Elem()
+	}
+	target.Set(reflect.ValueOf(t))
+	return nil
+}
+
+// decodeDuration sets target to the duration in the next argument.
+func decodeDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("must be a duration with its unit, such as 500ms, 30s or 5m")
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
 // command returns the name of the program and the longest known command at the start of the arguments, for example "signalcast
 // market show".
 func command(app *kong.Application, args []string) string {
-	at, words := app.Node, []string{app.Name}
-	for _, arg := range args {
-		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == arg && n.Type == kong.CommandNode })
-		if i < 0 {
-			break
-		}
-		at, words = at.Children[i], append(words, arg)
+	n := commandOf(app.Node, commandFirst(app, args))
+	if n == app.Node {
+		return app.Name
 	}
-	return strings.Join(words, " ")
+	return app.Name + " " + n.Path()
 }

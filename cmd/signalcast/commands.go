@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
+	"time"
+
 	"github.com/alecthomas/kong"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/conform"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/manual"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
@@ -34,7 +38,19 @@ type commands struct {
 	Man        manual.Man        `cmd:"" help:"Print the man page: signalcast man | man -l -"`
 	Version    manual.Version    `cmd:"" help:"Print the version of the program."`
 
+	Help manual.Help `cmd:"" help:"Show the help of a command, like --help."`
+
+	show.Format
+	Timeout     time.Duration    `help:"Time limit of a request with its repetitions, 100ms to 1h. Default: 30s." placeholder:"DURATION"`
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, the commit and the Go version."`
+}
+
+// check returns an error if a flag of all commands has an invalid value.
+func (c *commands) check() error {
+	if c.Timeout != 0 && (c.Timeout < 100*time.Millisecond || c.Timeout > time.Hour) {
+		return errors.New("--timeout must be 100ms to 1h")
+	}
+	return c.Format.Check()
 }
 
 // lanes lists the values of --lane for lists.

@@ -13,6 +13,7 @@ require (
 	github.com/signalcast/signalcast/proto v0.0.0
 	github.com/signalcast/signalcast/sdk/go v0.0.0
 	golang.org/x/mod v0.42.0
+	golang.org/x/term v0.46.0
 )
 
 require (
@@ -24,6 +25,7 @@ require (
 	github.com/oasdiff/yaml v0.1.1 // indirect
 	github.com/oasdiff/yaml3 v0.0.14 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
+	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 )
 

@@ -11,8 +11,11 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
+	"time"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/conform"
@@ -33,21 +36,25 @@ const (
 
 func main() {
 	ctx, stop := interruptible(context.Background())
-	code := run(ctx, os.Args[1:], os.Stderr, &verbs.Streams{
-		In: os.Stdin, InTerminal: terminal(os.Stdin), Out: os.Stdout, Err: os.Stderr, Terminal: terminal(os.Stdout),
-	})
+	code := run(ctx, os.Args[1:], os.Stderr, standardStreams())
 	stop()
 	os.Exit(code)
 }
 
-// terminal reports whether a file is a terminal: a character device other than the null device.
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
+// standardStreams returns the standard streams of the process. Colors are written to a terminal only, and not if NO_COLOR is set
+// (https://no-color.org) or TERM is dumb.
+func standardStreams() *verbs.Streams {
+	out := int(os.Stdout.Fd())
+	s := &verbs.Streams{
+		In: os.Stdin, InTerminal: term.IsTerminal(int(os.Stdin.Fd())), Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(out),
 	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	if s.Terminal {
+		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(out); err == nil {
+			s.Width = width
+		}
+	}
+	return s
 }
 
 // run runs the command in args and returns the exit code. It writes the error of the command to errOut, with advice and without
@@ -59,9 +66,18 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 		kong.Description("File calls, read the protocol, verify records and servers."),
 		kong.Writers(streams.Out, errOut), kong.Vars{"lanes": lanes, "version": "signalcast " + version.Read().String()}, kong.Bind(streams),
 		kong.KindMapper(reflect.Int, kong.MapperFunc(decodeInt)),
+		kong.TypeMapper(reflect.TypeFor[time.Time](), kong.MapperFunc(decodeTime)),
+		kong.TypeMapper(reflect.TypeFor[*time.Time](), kong.MapperFunc(decodeTime)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(decodeDuration)),
 		kong.Exit(func(code int) { exited = code }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		panic(err) // the declaration of the commands is invalid
+	}
+	switch {
+	case len(args) == 0:
+		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	checked, err := checkArguments(parser.Model, args)
 	if err == nil {
@@ -69,6 +85,10 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 		to, err = parser.Parse(checked)
 		if exited >= 0 {
 			return exited
+		}
+		if err == nil {
+			streams.Format, streams.Timeout = cli.Format, cli.Timeout
+			err = cli.check()
 		}
 		if err == nil {
 			err = to.Run(parser.Model)
@@ -83,11 +103,13 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 	return exitCode(err)
 }
 
-// withAdvice adds the text in do as advice to a refusal without advice. It also adds the text to an error with the exit code
+// withAdvice adds the text in do as advice to a refusal with neither advice nor a message of the service. It also adds the text to an error with the exit code
 // usage, unless a process signal ended the command. It does not change other errors.
 func withAdvice(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
-		r.Do = cmp.Or(r.Do, do)
+		if r.Message == "" {
+			r.Do = cmp.Or(r.Do, do)
+		}
 		return err
 	}
 	if i := (*interrupted)(nil); exitCode(err) == usage && !errors.As(err, &i) {

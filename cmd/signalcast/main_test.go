@@ -64,7 +64,10 @@ type shell struct {
 	home       string // XDG_CONFIG_HOME
 	in         string // standard input
 	inTerminal bool   // the standard input is a terminal
+	width      int    // width of the terminal; 0 means no limit
+	color      bool   // the terminal has colors
 	piped      bool   // the output is not a terminal
+	progress   bool   // progress is written to the standard error also if the input is not a terminal
 	waited     []time.Duration
 	ctx        context.Context // context of the command; nil means the context of the test
 	stop       func()          // ends ctx
@@ -94,10 +97,10 @@ func (d *shell) run(want int, args ...string) (out, errOut string) {
 		ctx = d.t.Context()
 	}
 	streams := &verbs.Streams{
-		In: strings.NewReader(d.in), InTerminal: d.inTerminal, Out: &to, Terminal: !d.piped,
+		In: strings.NewReader(d.in), InTerminal: d.inTerminal, Out: &to, Terminal: !d.piped, Width: d.width, Color: d.color,
 		Wait: func(_ context.Context, pause time.Duration) error { d.waited = append(d.waited, pause); return nil },
 	}
-	if d.inTerminal {
+	if d.inTerminal || d.progress {
 		streams.Err = &bad
 	}
 	code := run(ctx, args, &bad, streams)
@@ -166,10 +169,10 @@ func TestRefusals(t *testing.T) {
 		"already": {
 			respond(409, `{"error":"already_predicted","message":"you already have a call on this market; the first call is final","id":"`+signalID+
 				`","receiptUrl":"https://hub.example/receipts/`+signalID+`"}`),
-			[]string{"already_predicted", "is final: https://hub.example/receipts/" + signalID, "events add " + signalID},
+			[]string{"already_predicted", "the first call is final. See https://hub.example/receipts/" + signalID + ", or", "events add " + signalID},
 		},
 		"hostile id": {respond(409,
-			`{"error":"already_predicted","id":"$(rm x)","receiptUrl":"y"}`), []string{"the first call is final\n"}},
+			`{"error":"already_predicted","id":"$(rm x)","receiptUrl":"y"}`), []string{"the first call is final: list your calls with `signalcast calls list`\n"}},
 		"settled": {respond(409,
 			`{"error":"market_closed","reason":"settled"}`), []string{"no longer accepts calls", "market search"}},
 		"provisional": {respond(409, `{"error":"market_closed","reason":"provisional"}`), []string{"is disputed", "market search"}},
@@ -182,8 +185,11 @@ func TestRefusals(t *testing.T) {
 		"member": {respond(400,
 			`{"error":"invalid_text_take","message":"too long","field":"textTake"}`), []string{"invalid_text_take (textTake): too long"}},
 		"redirect":   {respond(302, ``, "Location", "http://elsewhere.example/"), []string{"--hub"}},
-		"no service": {respond(200, `<html>`), []string{"not a Signalcast service"}},
-		"hostile":    {respond(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
+		"no service": {respond(404, `<html>`), []string{"404 Not Found. The server is not a Signalcast service: check --hub"}},
+		"said once": {respond(409, `{"error":"market_closed","reason":"settled","message":"the market is settled"}`),
+			[]string{"409 market_closed: the market is settled. Find an open market with `signalcast market search`\n"}},
+		"no advice": {respond(400, `{"error":"invalid_take","message":"too long"}`), []string{"400 invalid_take: too long\n"}},
+		"hostile":   {respond(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newShell(t)
@@ -217,7 +223,6 @@ func TestRefusalAsJSON(t *testing.T) {
 func TestUsage(t *testing.T) {
 	d := newShell(t)
 	for _, args := range [][]string{
-		{},
 		{"call"},
 		{"call", "1", "maybe"},
 		{"call", "1", "yes", "--price", "100.01"},
@@ -251,8 +256,10 @@ func TestUsage(t *testing.T) {
 	d.inTerminal = true
 	_, bad = d.run(usage, "login")
 	d.requireContains(bad, "login < FILE")
-	out, _ := d.run(done, "--help")
-	d.requireContains(out, "market search")
+	for _, args := range [][]string{{}, {"--help"}, {"-h"}, {"help"}} {
+		out, _ := d.run(done, args...)
+		d.requireContains(out, "market search", "--timeout")
+	}
 }
 
 // TestNumbersOutOfBounds checks that an explicit 0 is not treated as an absent flag, and that errors of numbers state the bounds.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 )
@@ -85,6 +88,65 @@ func TestWatch(t *testing.T) {
 	d.requireContains(bad, "remove it")
 	_, bad = d.run(usage, "watch", "--hub", "https://hub.example")
 	d.requireContains(bad, "--api")
+}
+
+// TestWatchLines checks the text of each kind of event: time with seconds, operator, side, price and question, within the width of
+// the terminal. It also checks that JSON lines have the member op of the websocket.
+func TestWatchLines(t *testing.T) {
+	d := newShell(t)
+	frame := func(seq int, kind, data string) string {
+		return fmt.Sprintf(`{"op":"event","channel":"signals","seq":%d,"prev":%d,"type":"%s","at":"2026-11-23T02:52:12.225Z","data":%s}`,
+			seq, seq-1, kind, data)
+	}
+	const about = `"handle":"slow_tram","marketId":"1","marketTitle":"Will \"Northbound\" win?"`
+	frames := []string{
+		frame(13, "signal.created", `{`+about+`,"direction":"YES","priceAtPrediction":8250,"status":"pending","textTake":"Late."}`),
+		frame(14, "signal.event", `{`+about+`,"signalId":"x","event":{"type":"note","payload":{"text":"Rain."}}}`),
+		frame(15, "signal.resolved", `{`+about+`,"status":"lost","score":-69,"counted":false}`),
+		frame(16, "market.resolved", `{"marketId":"1","marketTitle":"Will it?","outcome":"NO"}`),
+		frame(17, "market.status", `{"marketId":"1","marketTitle":"Will it?","from":"open","to":"closed"}`),
+		frame(18, "price.tick", `{"marketId":"1","yesBps":3150}`),
+		frame(19, "of.next_year", `[1,2]`),
+		frame(20, "operator.live", `{"handle":"slow_tram","showId":null,"viewers":3}`),
+	}
+	want := `2026-11-23 02:52:12Z  signal.created    @slow_tram        YES at 82.5 · Will "Northbound" win? · “Late.”
+2026-11-23 02:52:12Z  signal.event      @slow_tram        note Rain. · Will "Northbound" win?
+2026-11-23 02:52:12Z  signal.resolved   @slow_tram        lost -69 points (does not count) · Will "Northbound" win?
+2026-11-23 02:52:12Z  market.resolved                     NO · Will it?
+2026-11-23 02:52:12Z  market.status                       open to closed · Will it?
+2026-11-23 02:52:12Z  price.tick                          YES 31.5 · 1
+2026-11-23 02:52:12Z  of.next_year                        [1,2]
+2026-11-23 02:52:12Z  operator.live     @slow_tram        3 viewers
+`
+	api := serveFeed(t, func(*http.Request, string) {}, frames...)
+	if out, _ := d.run(done, "watch", "--api", api, "--count", "8"); out != want {
+		t.Errorf("watch prints\n%s\nwant\n%s", out, want)
+	}
+	d.width = 60
+	out, _ := d.run(done, "watch", "--api", api, "--count", "8")
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > d.width {
+			t.Errorf("a line has %d characters in a terminal of %d: %s", n, d.width, line)
+		}
+	}
+	out, _ = d.run(done, "watch", "--api", api, "--count", "1", "--json")
+	d.requireContains(out, `"kind":"event"`, `"op":"event"`)
+}
+
+// TestWatchReportsAFailureOnce checks that a feed that stays unavailable is reported once, with its reason and without the steps of
+// the libraries.
+func TestWatchReportsAFailureOnce(t *testing.T) {
+	d := newShell(t)
+	d.progress = true
+	d.ctx, d.stop = context.WithCancel(t.Context())
+	down := serve(t, respond(http.StatusOK, ``))
+	down.Close()
+	time.AfterFunc(2500*time.Millisecond, d.stop)
+	_, bad := d.run(done, "watch", "--api", down.URL)
+	if !strings.HasPrefix(bad, "signalcast: no connection to the feed at "+down.URL+": dial tcp ") || strings.Count(bad, "\n") != 1 ||
+		strings.Contains(bad, "handshake") {
+		t.Errorf("the standard error is %q, want one line with the reason", bad)
+	}
 }
 
 // TestWatchMe checks that watch sends the key for the channel me, but only with encryption or to this machine.

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,6 +22,9 @@ func (u *Unavailable) Error() string { return u.text }
 
 // Truncated returns the error for a response whose body ended early. err is the error of the read.
 func Truncated(err error) *Unavailable {
+	if t := net.Error(nil); errors.As(err, &t) && t.Timeout() || errors.As(err, new(NoAnswer)) {
+		return &Unavailable{"the response did not end within the time limit. Try again in a moment, or set a longer --timeout"}
+	}
 	return &Unavailable{"the response ended early: " + err.Error() + ". Try again in a moment"}
 }
 
@@ -58,7 +63,7 @@ func AsRead(err error) error {
 }
 
 // Refused is the error of a request that a service refused with a 4xx status. It is also the error for a response that is a
-// redirect or is not JSON.
+// redirect.
 type Refused struct {
 	Status  int
 	Code    string // member `error` of the answer
@@ -71,14 +76,15 @@ type Refused struct {
 	Wait    time.Duration // time to wait after a 429, rounded up to seconds; 0 if unknown
 	Body    []byte        // body of the answer, if it is JSON
 	Do      string        // what to do; a sentence for people, set by Advise or by the command
+	foreign bool          // the answer has no error code of a Signalcast service
 }
 
-// Error returns the status and the error code, or the standard text of the status if there is no code. The field, the message
-// of the service and the advice follow if they are set.
+// Error returns the status, and the error code or the standard text of the status. The field, the message of the service and the
+// advice follow if they are set.
 func (r *Refused) Error() string {
-	text := fmt.Sprintf("%d %s", r.Status, r.Code)
-	if r.Code == "" {
-		text = fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status))
+	text := fmt.Sprintf("%d %s", r.Status, cmp.Or(r.Code, http.StatusText(r.Status)))
+	if r.Status == http.StatusOK { // an answer that reports a refusal, such as that of an invalid message
+		text = r.Code
 	}
 	if r.Field != "" {
 		text += " (" + r.Field + ")"
@@ -92,11 +98,34 @@ func (r *Refused) Error() string {
 	return text
 }
 
-// Advise returns err. If err is a Refused, it first sets the advice of the Refused. The map do contains sentences by error
-// code or by status, for example "404". A code takes precedence; without a match, the advice does not change.
-func Advise(err error, do map[string]string) error {
-	if r, ok := errors.AsType[*Refused](err); ok {
-		r.Do = cmp.Or(do[r.Code], do[strconv.Itoa(r.Status)], r.Do)
+// Advice is the advice for a refusal: the reason of the refusal, which may be empty, and what to do. Both are sentences for people
+// without a period.
+type Advice struct{ Why, Do string }
+
+// Set sets the advice of r. It omits the reason if the service sent a message, because the message states it.
+func (a Advice) Set(r *Refused) {
+	switch {
+	case a.Why == "":
+		r.Do = a.Do
+	case r.Message == "":
+		r.Do = a.Why + ": " + strings.ToLower(a.Do[:1]) + a.Do[1:]
+	default:
+		r.Do = a.Do
+	}
+}
+
+// Advise returns err. If err is a Refused of a Signalcast service, it first sets the advice of the Refused. The map do contains
+// advice by error code or by status, for example "404". A code takes precedence; without a match, the advice does not change.
+func Advise(err error, do map[string]Advice) error {
+	r, ok := errors.AsType[*Refused](err)
+	if !ok || r.foreign {
+		return err
+	}
+	for _, name := range []string{r.Code, strconv.Itoa(r.Status)} {
+		if a, ok := do[name]; ok {
+			a.Set(r)
+			break
+		}
 	}
 	return err
 }
@@ -137,9 +166,7 @@ func Read(a *http.Response, err error) ([]byte, error) {
 		return nil, refusal(a, raw)
 	}
 	if !json.Valid(raw) {
-		return nil, &Refused{
-			Status: a.StatusCode, Code: "no_json", Do: "The server is not a Signalcast service: check --hub and --api",
-		}
+		return nil, &Unavailable{"the answer is not JSON. " + otherService}
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
 		return raw, &Unavailable{
@@ -148,6 +175,9 @@ func Read(a *http.Response, err error) ([]byte, error) {
 	}
 	return raw, nil
 }
+
+// otherService is the advice for an answer that no Signalcast service sends.
+const otherService = "The server is not a Signalcast service: check --hub and --api"
 
 // reason returns the text of a transport error without the address of the request.
 func reason(err error) string {
@@ -163,6 +193,9 @@ func unreachable(err error) error {
 		at := "the service"
 		if to, bad := url.Parse(u.URL); bad == nil {
 			at = to.Scheme + "://" + to.Host
+		}
+		if errors.As(err, new(NoAnswer)) {
+			return &Unavailable{fmt.Sprintf("%s gives %v. Check the address, or set a longer --timeout", at, u.Err)}
 		}
 		return &Unavailable{fmt.Sprintf("%s cannot be reached: %v. Check the address, and that the service runs", at, u.Err)}
 	}
@@ -182,9 +215,9 @@ func unavailable(a *http.Response, raw []byte) error {
 	return &Unavailable{statusText(r) + ". " + again}
 }
 
-// statusText returns the status, code and message of r without advice.
+// statusText returns the status, the code or the standard text of the status, and the message of r without advice.
 func statusText(r *Refused) string {
-	text := fmt.Sprintf("%d %s", r.Status, r.Code)
+	text := fmt.Sprintf("%d %s", r.Status, cmp.Or(r.Code, http.StatusText(r.Status)))
 	if r.Message != "" {
 		text += ": " + r.Message
 	}
@@ -206,26 +239,34 @@ func refusal(a *http.Response, raw []byte) *Refused {
 			r.Wait = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)
 		}
 	}
+	if r.foreign = r.Code == "" && r.Status == http.StatusNotFound; r.foreign {
+		r.Do = otherService
+		return r
+	}
 	r.advise()
 	return r
 }
 
 // advise sets the advice for some statuses and error codes, for example 401 and insufficient_scope.
 func (r *Refused) advise() {
+	a := Advice{}
 	switch {
 	case r.Status == http.StatusUnauthorized:
-		r.Do = "The key or token is invalid, expired, revoked, or of another service: run `signalcast login` with a new one"
+		a = Advice{
+			"The key or token is invalid, expired, revoked, or of another service", "Run `signalcast login` with a new one",
+		}
 	case r.Status == http.StatusTooManyRequests && r.Wait > 0:
-		r.Do = "Wait " + r.Wait.String() + ", then send it again"
+		a.Do = "Wait " + r.Wait.String() + ", then send it again"
 	case r.Status == http.StatusTooManyRequests:
-		r.Do = "Wait a minute, then send it again"
+		a.Do = "Wait a minute, then send it again"
 	case r.Status == http.StatusRequestEntityTooLarge, r.Status == http.StatusRequestHeaderFieldsTooLarge:
-		r.Do = "The request is too long: shorten the arguments"
+		a = Advice{"The request is too long", "Shorten the arguments"}
 	case r.Code == "insufficient_scope":
-		r.Do = "The key lacks the permission: log in with a key that has it"
+		a = Advice{"The key lacks the permission", "Log in with a key that has it"}
 	case r.Code == "key_limit_reached":
-		r.Do = "Revoke a key on the page /dev of the hub, or use an existing key"
+		a.Do = "Revoke a key on the page /dev of the hub, or use an existing key"
 	case r.Code == "idempotency_key_reused":
-		r.Do = "Omit --idempotency-key, or set another key"
+		a.Do = "Omit --idempotency-key, or set another key"
 	}
+	a.Set(r)
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -16,31 +18,46 @@ import (
 // Doer sends requests and repeats a request if that is safe: GET, or a write with an Idempotency-Key. It follows no redirect: a
 // redirect could send a key to another host.
 type Doer struct {
+	Options
 	client http.Client
-	wait   func(context.Context, time.Duration) error
 }
+
+// Options contains the settings of a Doer.
+type Options struct {
+	Wait     func(context.Context, time.Duration) error // pauses between two attempts; nil means dbtime.Sleep
+	Timeout  time.Duration                              // time limit of a request with its repetitions; 0 means DefaultTimeout
+	Progress func(text string)                          // receives a text before each repetition; nil means no text
+}
+
+// DefaultTimeout is the time limit of a request with its repetitions.
+const DefaultTimeout = 30 * time.Second
 
 const (
 	tries       = 4                      // attempts of one request, the first included
 	firstWait   = 250 * time.Millisecond // wait before the second attempt; each further wait is twice as long
 	longestWait = 5 * time.Second        // an answer with a longer Retry-After is returned at once
-	perTry      = 15 * time.Second       // timeout of one attempt
 )
 
-// NewDoer returns a Doer. wait pauses between two attempts; nil means dbtime.Sleep.
-func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
-	if wait == nil {
-		wait = dbtime.Sleep
+// NewDoer returns a Doer.
+func NewDoer(o Options) *Doer {
+	if o.Wait == nil {
+		o.Wait = dbtime.Sleep
 	}
-	return &Doer{wait: wait, client: http.Client{
-		Timeout:       perTry,
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	return &Doer{Options: o, client: http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
 // Do implements client.HttpRequestDoer. It returns an UnknownResult if the response to a write was lost and the last attempt
 // failed or found the service unavailable or degraded. Otherwise it returns the response or the transport error of the last
-// attempt.
+// attempt. One attempt of a request that can be repeated has at most half of the time limit, so that a second one follows if the
+// service does not answer.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -52,31 +69,59 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	ctx, sent := TraceConnection(r.Context())
 	r = r.WithContext(ctx)
 	lost := false // an attempt was sent and its answer did not arrive
-	pause := firstWait
+	pause, end, each := firstWait, time.Now().Add(d.Timeout), d.Timeout
+	if repeatable(r) {
+		each /= 2
+	}
 	for n := 1; ; n++ {
 		if r.Body != nil {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
 		*sent = false
-		a, err := d.client.Do(r)
+		c := d.client
+		c.Timeout = max(min(each, time.Until(end)), time.Millisecond)
+		a, err := c.Do(r)
+		err = nameTimeout(err, c.Timeout)
 		lost = lost || err != nil && *sent && writes(r)
-		if n == tries || !repeatable(r) || r.Context().Err() != nil || err == nil && !temporary(a) {
-			return finalResult(a, err, lost)
-		}
 		after := pause
 		if err == nil {
-			if asked := retryAfter(a); asked > longestWait {
-				return finalResult(a, nil, lost)
-			} else if asked > after {
-				after = asked
-			}
-			_ = a.Body.Close()
+			after = max(after, retryAfter(a))
+		} else if errors.As(err, new(NoAnswer)) {
+			after = 0 // the attempt waited long enough
 		}
-		if err := d.wait(r.Context(), after); err != nil {
+		if n == tries || !repeatable(r) || r.Context().Err() != nil || err == nil && (!temporary(a) || after > longestWait) ||
+			time.Until(end)-after < each/10 {
+			return finalResult(a, err, lost)
+		}
+		because := ""
+		if err == nil {
+			because = a.Status
+			_ = a.Body.Close()
+		} else {
+			because = reason(err)
+		}
+		d.Progress(fmt.Sprintf("%s: %s; trying again (%d of %d)", r.URL.Host, because, n+1, tries))
+		if err := d.Wait(r.Context(), after); err != nil {
 			return finalResult(nil, err, lost)
 		}
 		pause *= 2
 	}
+}
+
+// NoAnswer is the error of a request that a service did not answer within a time limit.
+type NoAnswer struct{ Limit time.Duration }
+
+// Error implements error.
+func (n NoAnswer) Error() string {
+	return "no answer within " + n.Limit.Round(100*time.Millisecond).String()
+}
+
+// nameTimeout returns err with a NoAnswer as the reason if err is a *url.Error of a timeout.
+func nameTimeout(err error, limit time.Duration) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) && u.Timeout() {
+		u.Err = NoAnswer{limit}
+	}
+	return err
 }
 
 // TraceConnection returns a context and a variable that becomes true when a request with this context obtains a connection.

@@ -25,7 +25,6 @@ type Command struct {
 	Each        time.Duration `help:"Timeout of one answer, 100ms to 1m." default:"10s"`
 	Wait        time.Duration `help:"Total time that the run may wait for limits, 0s to 24h." default:"5m"`
 	PlainHTTP   bool          `name:"plain-http" help:"Allow sending secrets without encryption to another machine."`
-	JSON        bool          `name:"json" help:"Print one JSON object."`
 }
 
 // ErrNotConform is the error of a run in which a check failed.
@@ -40,6 +39,12 @@ var ErrUnavailable = errors.New("a service cannot be reached")
 // Run runs the checks and writes the report. It writes each pause for a limit to the standard error. Its errors include
 // ErrNotConform, ErrNotTried and ErrUnavailable.
 func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
+	if err := s.Only("conform writes lines of text or JSON", "json", "table"); err != nil {
+		return err
+	}
+	if s.Timeout != 0 {
+		return errors.New("conform does not accept --timeout; set the time limit of an answer with --each")
+	}
 	target, err := c.target(s)
 	if err != nil {
 		return err
@@ -60,7 +65,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	r := &run{client: newClient(target, c.Each, limiter{left: c.Wait, progress: progress}, wait), doc: doc}
 	var failed error // first error of writing the output
 	report := Report{Target: target.Hub, Checks: r.all(ctx, c.Only, func(done Result) {
-		if !c.JSON && failed == nil {
+		if !s.JSON && failed == nil {
 			failed = line(s.Out, &done)
 		}
 	})}
@@ -70,7 +75,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	}
 	report.Requests, report.Waited = r.sent, int(r.waited.Round(time.Second).Seconds())
 	report.count()
-	if c.JSON {
+	if s.JSON {
 		failed = report.json(s.Out)
 	} else if failed == nil {
 		failed = report.end(s.Out)

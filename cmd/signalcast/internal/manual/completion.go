@@ -17,6 +17,9 @@ type Completion struct {
 
 // Run writes the completion script of the shell. The script contains all words and starts no program.
 func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
+	if err := s.Only("completion writes a script"); err != nil {
+		return err
+	}
 	at := nodes(app)
 	var text string
 	switch c.Shell {

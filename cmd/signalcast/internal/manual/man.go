@@ -15,9 +15,20 @@ type Man struct{}
 
 // Run writes the man page in roff format. `signalcast man | man -l -` displays it.
 func (m *Man) Run(app *kong.Application, s *verbs.Streams) error {
+	if err := s.Only("man writes the manual"); err != nil {
+		return err
+	}
 	_, err := io.WriteString(s.Out, page(app))
 	return err
 }
+
+// Help is the command `signalcast help`. The program replaces it by the flag --help before it parses the arguments.
+type Help struct {
+	Command []string `arg:"" optional:"" help:"The command."`
+}
+
+// Run does nothing.
+func (*Help) Run() error { return nil }
 
 // codes lists the exit codes of the program for the man page.
 var codes = []struct{ code, means string }{
@@ -55,6 +66,10 @@ func page(app *kong.Application) string {
 				fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(flagUsage(f)), roff(f.Help))
 			}
 		}
+	}
+	b.WriteString(".SH FLAGS OF ALL COMMANDS\n")
+	for _, f := range app.Flags {
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(flagUsage(f)), roff(f.Help))
 	}
 	b.WriteString(".SH ENVIRONMENT\n")
 	for _, e := range environment {

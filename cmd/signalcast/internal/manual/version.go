@@ -12,9 +12,7 @@ import (
 )
 
 // Version is the command `signalcast version`.
-type Version struct {
-	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
-}
+type Version struct{}
 
 // buildInfo is the JSON output of the command version.
 type buildInfo struct {
@@ -44,10 +42,10 @@ func (v *Version) Run(s *verbs.Streams) error {
 	if err != nil {
 		return err
 	}
-	if v.JSON || !s.Terminal {
+	if s.AsJSON() {
 		raw, err := json.Marshal(b)
 		return errors.Join(err, show.JSON(s.Out, raw))
 	}
-	return show.Pairs(s.Out, "signalcast", b.Version, "Revision", b.Revision, "Protocol", b.Contract,
+	return show.Pairs(s.Output(), "signalcast", b.Version, "Revision", b.Revision, "Protocol", b.Contract,
 		"Go", b.Go, "Platform", b.Platform)
 }

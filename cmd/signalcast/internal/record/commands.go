@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	answer "github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
 // Commands groups the commands of `signalcast record`, which download and verify the record of an operator.
@@ -29,41 +31,43 @@ type Commands struct {
 type verifyCommand struct {
 	From string `arg:"" name:"file-or-url" help:"File with the record, - for the standard input, or an http or https address."`
 	Key  string `help:"Public key of the ledger, as api fsck prints it. The checkpoint of the record must be signed with it." placeholder:"NAME+HASH+KEY"`
-	JSON bool   `name:"json" help:"Print one JSON object."`
 
 	RequireOrigin bool `help:"Fail with exit code 1 unless proofs of the public log verify the origin of the record."`
 }
 
 // Run verifies the record and prints the result.
-func (v *verifyCommand) Run(ctx context.Context) error {
+func (v *verifyCommand) Run(ctx context.Context, s *verbs.Streams) error {
+	if err := s.Only("record verify writes lines of text or JSON", "json", "table"); err != nil {
+		return err
+	}
 	opts := Options{Now: time.Now()}
 	if v.Key != "" {
 		var err error
 		if opts.Key, err = note.NewVerifier(v.Key); err != nil {
-			return fmt.Errorf("--key: %w", err)
+			return errors.New("--key must be the public key of the ledger in the form NAME+HASH+KEY, as `api fsck` prints it")
 		}
 	}
-	from, err := open(ctx, v.From)
+	from, err := open(ctx, v.From, s)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	return v.report(from, os.Stdout, opts)
+	return v.report(from, s.Out, s.JSON, opts)
 }
 
 // report verifies a record and writes the result to out. It returns the errors of Verify. If there is no error but the origin
 // is required, it returns ErrOrigin, because the origin cannot be verified.
-func (v *verifyCommand) report(from io.Reader, out io.Writer, opts Options) error {
+func (v *verifyCommand) report(from io.Reader, out io.Writer, asJSON bool, opts Options) error {
 	var lines bytes.Buffer
 	to := out
-	if v.JSON {
+	if asJSON {
 		to = &lines
 	}
 	got, err := Verify(from, to, opts)
 	if err != nil && !errors.Is(err, ErrDiffers) {
 		return err
 	}
-	if v.JSON {
+	if asJSON {
 		raw, wrong := json.Marshal(got.result(lines.String()))
 		if wrong == nil {
 			wrong = answer.JSON(out, raw)
@@ -135,12 +139,15 @@ type getCommand struct {
 
 // Run downloads the record to the standard output or to a file. It writes the file under a temporary name and renames it when
 // the record is complete.
-func (g *getCommand) Run(ctx context.Context) error {
+func (g *getCommand) Run(ctx context.Context, s *verbs.Streams) error {
+	if err := s.Only("record get writes the record in the form of --format"); err != nil {
+		return err
+	}
 	hub, err := g.Address()
 	if err != nil {
 		return err
 	}
-	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
+	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format, s)
 	if errors.Is(err, errNotFound) {
 		return fmt.Errorf("%w: no operator has the handle %s; find a handle with `signalcast board`", err, g.Handle)
 	}
@@ -149,7 +156,7 @@ func (g *getCommand) Run(ctx context.Context) error {
 	}
 	defer func() { _ = from.Close() }()
 	if g.Out == "" {
-		return copyRecord(os.Stdout, from, g.Format)
+		return copyRecord(s.Out, from, g.Format)
 	}
 	part := g.Out + ".part"
 	to, err := os.Create(part)
@@ -167,12 +174,12 @@ func (g *getCommand) Run(ctx context.Context) error {
 }
 
 // open opens a record. The parameter from is a file name, "-" for the standard input, or an http or https URL.
-func open(ctx context.Context, from string) (io.ReadCloser, error) {
+func open(ctx context.Context, from string, s *verbs.Streams) (io.ReadCloser, error) {
 	switch {
 	case from == "-":
-		return os.Stdin, nil
+		return io.NopCloser(s.In), nil
 	case strings.HasPrefix(from, "http://"), strings.HasPrefix(from, "https://"):
-		return fetch(ctx, from)
+		return fetch(ctx, from, s)
 	}
 	f, err := os.Open(from)
 	if err != nil {
@@ -190,13 +197,19 @@ var errNotFound = errors.New("record not found")
 
 // fetch sends a GET request and returns the body of the response. It returns errNotFound for 404, and an ask.Unavailable for
 // 5xx or if the service cannot be reached. For any other status than 200 it returns an error with the status.
-func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+func fetch(ctx context.Context, address string, s *verbs.Streams) (io.ReadCloser, error) {
+	limit := cmp.Or(s.Timeout, ask.DefaultTimeout)
+	ctx, cancel := context.WithCancelCause(ctx)
+	silence := time.AfterFunc(limit, func() { cancel(ask.NoAnswer{Limit: limit}) })
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
+		if u := (*url.Error)(nil); errors.As(err, &u) {
+			u.Err = cmp.Or(context.Cause(ctx), u.Err)
+		}
 		_, err = ask.Read(nil, err)
 		return nil, err
 	}
@@ -212,18 +225,24 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 		_ = a.Body.Close()
 		return nil, fmt.Errorf("%s answered with status %d: %q", address, a.StatusCode, bytes.TrimSpace(body))
 	}
-	return downloadReader{a.Body}, nil
+	return &downloadReader{a.Body, func() error { return context.Cause(ctx) }, silence, limit}, nil
 }
 
-// downloadReader converts read errors of a download to ask.Unavailable, so that callers can distinguish them from errors of the
-// output file.
-type downloadReader struct{ io.ReadCloser }
+// downloadReader reads a download. It converts read errors to ask.Unavailable, so that callers can distinguish them from errors of
+// the output file.
+type downloadReader struct {
+	io.ReadCloser
+	cause   func() error // error that ended the request early; nil if none
+	silence *time.Timer  // ends the request
+	limit   time.Duration
+}
 
-// Read implements io.Reader.
-func (d downloadReader) Read(p []byte) (int, error) {
+// Read implements io.Reader. It postpones the end of the request by the time limit, so that only silence ends a download.
+func (d *downloadReader) Read(p []byte) (int, error) {
+	d.silence.Reset(d.limit)
 	n, err := d.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = ask.Truncated(err)
+		err = ask.Truncated(cmp.Or(d.cause(), err))
 	}
 	return n, err
 }

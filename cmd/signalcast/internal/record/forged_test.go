@@ -335,32 +335,33 @@ func TestOriginIsNotVerified(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		v    verifyCommand
+		json bool
 		text string
 		says []string
 		err  error
 	}{
 		{
-			verifyCommand{},
+			verifyCommand{}, false,
 			strings.Join(sample(t), ""),
 			[]string{"all numbers are correct (calls: 48, events: 54)", "arithmetic verified; origin not verified"},
 			nil,
 		},
-		{verifyCommand{RequireOrigin: true}, strings.Join(sample(t), ""), []string{"origin not verified"}, ErrOrigin},
+		{verifyCommand{RequireOrigin: true}, false, strings.Join(sample(t), ""), []string{"origin not verified"}, ErrOrigin},
 		{
-			verifyCommand{JSON: true},
+			verifyCommand{}, true,
 			strings.Join(sample(t), ""),
 			[]string{`"arithmetic": "verified"`, `"origin": "not verified"`, `"differences": []`},
 			nil,
 		},
 		{
-			verifyCommand{JSON: true},
+			verifyCommand{}, true,
 			edited(t, func(_, c, _ object) { c["score"] = 5 }),
 			[]string{`"arithmetic": "differs"`, `"origin": "not verified"`, "line 2: score"},
 			ErrDiffers,
 		},
 	} {
 		var out bytes.Buffer
-		err := c.v.report(strings.NewReader(c.text), &out, reader)
+		err := c.v.report(strings.NewReader(c.text), &out, c.json, reader)
 		if !errors.Is(err, c.err) {
 			t.Errorf("%+v: error %v, want %v", c.v, err, c.err)
 		}

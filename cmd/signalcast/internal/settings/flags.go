@@ -12,22 +12,20 @@ import (
 
 // Home contains the flag with the address of the hub.
 type Home struct {
-	Hub string `help:"Address of the hub. Default: hub of the last login, or http://localhost:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
+	Hub string `help:"Address of the hub. Default: hub of the last login, or http://127.0.0.1:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
 }
 
 // Flags contains the flags of most commands that send requests.
 type Flags struct {
 	Home
-	API       string `name:"api" help:"Address of the api. Default: api of the last login at this hub, or http://localhost:8081 with the default hub." env:"SIGNALCAST_API" placeholder:"URL"`
+	API       string `name:"api" help:"Address of the api. Default: api of the last login at this hub, or http://127.0.0.1:8081 with the default hub." env:"SIGNALCAST_API" placeholder:"URL"`
 	Key       string `help:"File with the key, mode 0600, or - for the standard input. Default: SIGNALCAST_KEY, then the stored key of this hub." placeholder:"FILE"`
 	PlainHTTP bool   `name:"plain-http" help:"Allow sending a key without encryption to another machine."`
-	JSON      bool   `name:"json" xor:"form" help:"Print JSON. This is the default if the output is not a terminal."`
-	Table     bool   `xor:"form" help:"Print a table, also if the output is not a terminal."`
 }
 
 const (
-	defaultHub = "http://localhost:8080"
-	defaultAPI = "http://localhost:8081"
+	defaultHub = "http://127.0.0.1:8080"
+	defaultAPI = "http://127.0.0.1:8081"
 )
 
 // Address returns the address of the hub, without a slash at the end. It uses the flag or the environment, then config.json,

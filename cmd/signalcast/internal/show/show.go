@@ -2,12 +2,10 @@ package show
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 	"unicode/utf16"
 )
@@ -63,49 +61,16 @@ func Clean(text string) string {
 	}, text)), " ")
 }
 
-// Short returns Clean(text), shortened to the given maximum number of characters. A shortened text ends with an ellipsis.
-func Short(text string, most int) string {
-	runes := []rune(Clean(text))
+// Short returns Clean(text), shortened to the given maximum number of characters.
+func Short(text string, most int) string { return Cut(Clean(text), most) }
+
+// Cut returns a text with at most the given number of characters. A shortened text ends with an ellipsis.
+func Cut(text string, most int) string {
+	runes := []rune(text)
 	if len(runes) <= most {
-		return string(runes)
+		return text
 	}
 	return string(runes[:most-1]) + "…"
-}
-
-// Table writes a table with one line for each item. The function cells returns the cells of an item. The parameter head
-// contains the column titles, separated by commas. If there are no items, Table writes only the sentence in the parameter
-// none. An empty cell is written as "-".
-func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []string) error {
-	if len(items) == 0 {
-		_, err := fmt.Fprintln(to, none)
-		return err
-	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, strings.ReplaceAll(head, ",", "\t")) // Flush returns the errors of writes
-	for _, item := range items {
-		line := cells(item)
-		for i, cell := range line {
-			line[i] = cmp.Or(Clean(cell), "-")
-		}
-		_, _ = fmt.Fprintln(w, strings.Join(line, "\t"))
-	}
-	return w.Flush()
-}
-
-// Pairs writes one line for each pair of a name and a value. The arguments are alternating names and values. Pairs with an empty
-// value are omitted.
-func Pairs(to io.Writer, pairs ...string) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		value := Clean(pairs[i+1])
-		if value == "" {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "%s\t%s\n", pairs[i], value); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
 }
 
 // Cents returns a price in bps (hundredths of a cent) as text in cents: "68.5" for 6850.

@@ -13,8 +13,7 @@ import (
 // Logout is the command `signalcast logout`.
 type Logout struct {
 	settings.Home
-	All  bool `help:"Delete the keys of every hub."`
-	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
+	All bool `help:"Delete the keys of every hub."`
 }
 
 // loggedOut is the JSON output of logout.
@@ -52,16 +51,15 @@ func (l *Logout) Run(s *Streams) error {
 	if err != nil {
 		return err
 	}
-	if l.JSON || !s.Terminal {
+	if s.AsJSON() {
 		raw, err := json.Marshal(out)
 		return errors.Join(err, show.JSON(s.Out, raw))
 	}
+	pairs := []string{}
 	for _, hub := range out.Removed {
-		if err := show.Pairs(s.Out, "Removed", "the key for "+hub); err != nil {
-			return err
-		}
+		pairs = append(pairs, "Removed", "the key for "+hub)
 	}
-	return show.Pairs(s.Out, "Still valid", "until it is revoked: signalcast keys revoke ID")
+	return show.Pairs(s.Output(), append(pairs, "Still valid", "until it is revoked: signalcast keys revoke ID")...)
 }
 
 // WhoAmI is the command `signalcast whoami`, which shows the owner of the key.

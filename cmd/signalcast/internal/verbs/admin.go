@@ -51,12 +51,12 @@ func (f *adminFlags) Provide(s *Streams) (*session, error) {
 // adviseAdmin adds advice for people to the error of an admin command.
 func adviseAdmin(err error) error {
 	err = ask.AdviseUnknown(err, "Check with `signalcast market search` or `signalcast market show ID` before you send it again")
-	const wrongSecret = "The admin secret is not that of this hub: check SIGNALCAST_ADMIN_SECRET or --secret-file"
-	return ask.Advise(err, map[string]string{
+	wrongSecret := ask.Advice{Why: "The admin secret is not that of this hub", Do: "Check SIGNALCAST_ADMIN_SECRET or --secret-file"}
+	return ask.Advise(err, map[string]ask.Advice{
 		"401": wrongSecret, "403": wrongSecret,
-		"already_resolved": "The claimed outcome is in the answer; an outcome is claimed once",
-		"market_disputed":  "Clear the dispute first: signalcast admin dispute MARKET --clear",
-		"market_not_found": findMarketID,
+		"already_resolved": {Do: "The claimed outcome is in the answer; an outcome is claimed once"},
+		"market_disputed":  {Do: "Clear the dispute first: signalcast admin dispute MARKET --clear"},
+		"market_not_found": {Do: findMarketID},
 	})
 }
 

@@ -36,7 +36,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := open(&b.Flags, s, hub, "")
+	at, err := open(s, hub, "")
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 			Operators: b.Operators, Window: b.Window, Lane: b.Lane, Order: &b.Order, Limit: &b.Limit,
 		})
 		return showResponse(at, a, err, func(l *client.BroadcastBoard) error {
-			head := "RANK,HANDLE,BROADCAST,SCORE,EDGE,WON,LOST,OPEN,FOLLOWERS"
+			head := "RANK,HANDLE,BROADCAST,SCORE,EDGE CENTS,WON,LOST,OPEN,FOLLOWERS"
 			return show.Table(at.out, none, head, l.Leaderboard, func(r client.BroadcastRow) []string {
 				return []string{
 					strconv.Itoa(r.Rank), r.Handle, strconv.Itoa(r.BroadcastScore), strconv.Itoa(r.Score), edge(r.Edge),
@@ -59,7 +59,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 		Operators: b.Operators, Lane: b.Lane, Order: &b.Order, Limit: &b.Limit,
 	})
 	return showResponse(at, a, err, func(l *client.ScoreBoard) error {
-		return show.Table(at.out, none, "RANK,HANDLE,SCORE,EDGE,WON,LOST,OPEN", l.Leaderboard, func(r client.ScoreRow) []string {
+		return show.Table(at.out, none, "RANK,HANDLE,SCORE,EDGE CENTS,WON,LOST,OPEN", l.Leaderboard, func(r client.ScoreRow) []string {
 			return []string{
 				strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge),
 				strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending),

@@ -174,7 +174,7 @@ var ErrNotConfirmed = errors.New("the call was not filed: the confirmation was n
 // unless the answer is yes. It writes nothing to the standard output.
 func (c *Call) confirm(ctx context.Context, at *session, s *Streams) error {
 	preview := *at
-	preview.out, preview.json = s.messages(), false
+	preview.out, preview.json = &show.Output{Writer: s.messages(), Width: s.Width}, false
 	if err := c.dryRun(ctx, &preview, "Would file"); err != nil {
 		return c.advise(err)
 	}
@@ -278,28 +278,28 @@ func (c *Call) advise(err error) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	switch r.Code {
-	case "already_predicted":
-		r.Do = "You already have a call on this market; the first call is final"
-		if uuid.Validate(r.ID) != nil { // the id of an untrusted server must not become part of a command
-			break
-		}
-		r.Do += fmt.Sprintf(": %s. Add to it with `signalcast events add %s note --text …`", r.Receipt, r.ID)
-	case "market_closed":
-		r.Do = "The market no longer accepts calls"
-		if r.Reason == "provisional" {
-			r.Do = "The market accepts no calls: it has ended, is disputed, or its outcome is being decided"
-		}
-		r.Do += ". Find an open market with `signalcast market search`"
-	case "price_moved":
-		r.Do = "State the current price with --price, or allow more with --max-slippage"
-		if r.Reason == "unverified" {
-			r.Do = "Try again in a moment, or file the call without points with --allow-unverified"
-		}
-	case "market_not_found", "not_found", "invalid_market_id", "missing_market_id":
-		r.Do = findMarketID
+	find, moved := ask.Advice{Do: findMarketID}, ask.Advice{
+		Why: "The price moved", Do: "State the current price with --price, or allow more with --max-slippage",
 	}
-	return err
+	if r.Reason == "unverified" {
+		moved = ask.Advice{
+			Why: "The market has no fresh quote", Do: "Try again in a moment, or file the call without points with --allow-unverified",
+		}
+	}
+	closed := ask.Advice{Why: "The market no longer accepts calls", Do: "Find an open market with `signalcast market search`"}
+	if r.Reason == "provisional" {
+		closed.Why = "The market accepts no calls, because it has ended, is disputed, or its outcome is being decided"
+	}
+	already := ask.Advice{
+		Why: "You already have a call on this market; the first call is final", Do: "List your calls with `signalcast calls list`",
+	}
+	if uuid.Validate(r.ID) == nil { // the id of an untrusted server must not become part of a command
+		already.Do = fmt.Sprintf("See %s, or add to the call with `signalcast events add %s note --text …`", r.Receipt, r.ID)
+	}
+	return ask.Advise(err, map[string]ask.Advice{
+		"already_predicted": already, "market_closed": closed, "price_moved": moved,
+		"market_not_found": find, "not_found": find, "invalid_market_id": find, "missing_market_id": find,
+	})
 }
 
 // receiptURL returns the address of the receipt of a call.

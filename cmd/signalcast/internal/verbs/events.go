@@ -83,6 +83,9 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	at, err := openWithKey(&e.Flags, s)
+	if err == nil {
+		err = at.out.CheckColumns(eventColumns) // after the write, an error would say that it failed
+	}
 	if err != nil {
 		return err
 	}
@@ -109,8 +112,8 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 // advise adds advice for people to the refusal of an event.
 func (e *eventsAdd) advise(err error) error {
 	err = adviseNotFound(err, checkCallID)
-	return ask.Advise(err, map[string]string{
-		"forbidden": "Only the operator of a call can add events: log in with a key of that operator",
+	return ask.Advise(err, map[string]ask.Advice{
+		"forbidden": {Why: "Only the operator of a call can add events", Do: "Log in with a key of that operator"},
 	})
 }
 
@@ -129,8 +132,10 @@ func (e *eventsList) Run(ctx context.Context, at *session) error {
 		checkCallID)
 }
 
+const eventColumns = "TIME,TYPE,BY,WHAT"
+
 func eventTable(s *session, events []client.SignalEvent) error {
-	return show.Table(s.out, "No events.", "TIME,TYPE,BY,WHAT", events, func(e client.SignalEvent) []string {
+	return show.Table(s.out, "No events.", eventColumns, events, func(e client.SignalEvent) []string {
 		return []string{when(&e.CreatedAt), string(e.Type), text(e.Actor), payloadText(e.Payload)}
 	})
 }

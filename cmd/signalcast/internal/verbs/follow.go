@@ -43,7 +43,9 @@ func (f *Follow) Run(ctx context.Context, at *session) error {
 		return show.Pairs(at.out, word, f.Handle, "Followers", strconv.Itoa(n.Followers), "You follow", strconv.Itoa(n.Following))
 	})
 	err = ask.AdviseUnknown(err, "Run the command again: a repetition has no further effect")
-	return adviseNotFound(err, "The operator does not exist: find a handle with `signalcast board`")
+	return ask.Advise(err, map[string]ask.Advice{
+		"404": {Why: "The operator does not exist", Do: "Find a handle with `signalcast board`"},
+	})
 }
 
 // signIn signs in with the identity token of s and returns the cookies of the browser session as a header value.

@@ -59,7 +59,7 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 	} else if stored.Hub != at {
 		stored.API = ""
 	}
-	c, err := open(&l.Flags, s, at, secret)
+	c, err := open(s, at, secret)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -50,12 +51,13 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 			if r.YesPct != nil {
 				yes = strconv.FormatFloat(float64(*r.YesPct), 'f', -1, 32)
 			}
-			return []string{r.ID, yes, when(r.ClosesAt), string(r.Lane), show.Short(r.Name, 70)}
+			return []string{r.ID, yes, when(r.ClosesAt), string(r.Lane), r.Name}
 		})
-		if err != nil || l.NextCursor == nil {
+		if err != nil || l.NextCursor == nil || s.CSV || s.NoHeader {
 			return err
 		}
-		return show.Pairs(at.out, "Next page", "--cursor "+*l.NextCursor)
+		_, err = fmt.Fprintln(at.out, "Next page: --cursor", show.Clean(*l.NextCursor))
+		return err
 	})
 }
 
@@ -105,7 +107,9 @@ func share(n int, percent *int) string {
 
 // adviseNotFound returns err. If err is a refusal with status 404, it first sets the sentence in the parameter do as the
 // advice.
-func adviseNotFound(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }
+func adviseNotFound(err error, do string) error {
+	return ask.Advise(err, map[string]ask.Advice{"404": {Do: do}})
+}
 
 // findMarketID is the advice for a market id that does not exist.
 const findMarketID = "Find the id with `signalcast market search`"

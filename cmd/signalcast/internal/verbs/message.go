@@ -59,6 +59,9 @@ type messageSign struct {
 
 // Run signs the payload and prints the message.
 func (m *messageSign) Run(s *Streams) error {
+	if err := s.Only("message sign writes one line of JSON", "json"); err != nil {
+		return err
+	}
 	key, err := signer.Open(m.Signer)
 	if err != nil {
 		return err
@@ -143,10 +146,9 @@ func (s *session) submit(ctx context.Context, message []byte) error {
 
 // adviseMessage adds advice for people to the refusal of a message.
 func adviseMessage(err error) error {
-	err = ask.Advise(err, map[string]string{
-		"insufficient_scope": "The signing key lacks the scope of this type: " +
-			"register a key with `signalcast signer new` and `register --scope`",
-	})
+	err = ask.Advise(err, map[string]ask.Advice{"insufficient_scope": {
+		Why: "The signing key lacks the scope of this type", Do: "Register a key with `signalcast signer new` and `register --scope`",
+	}})
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Reason != "" {
 		if do := messageAdvice(r.Reason); do != "" {
 			r.Do, r.Message = do, strings.TrimSpace(r.Reason+" "+r.Message)

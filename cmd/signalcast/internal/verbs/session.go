@@ -16,14 +16,32 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Streams contains the input and output streams of a command.
+// Streams contains the input and output streams of a command, and the flags that all commands have.
 type Streams struct {
 	In         io.Reader
 	InTerminal bool // In is a terminal
 	Out        io.Writer
 	Err        io.Writer                                  // progress and questions; may be nil
 	Terminal   bool                                       // Out is a terminal
+	Width      int                                        // width of the terminal in characters; 0 means no limit
+	Color      bool                                       // write colors
 	Wait       func(context.Context, time.Duration) error // waits between attempts; nil means dbtime.Sleep
+
+	show.Format
+	Timeout time.Duration // time limit of a request with its repetitions; 0 means ask.DefaultTimeout
+}
+
+// Output returns the destination of the results of the command.
+func (s *Streams) Output() *show.Output {
+	return &show.Output{Writer: s.Out, Format: s.Format, Width: s.Width, Color: s.Color}
+}
+
+// AsJSON reports whether the command prints JSON: by a flag, or because its output is not a terminal and no flag selects a table.
+func (s *Streams) AsJSON() bool { return s.JSON || !s.Text() && !s.Terminal }
+
+// progress writes one line to the standard error.
+func (s *Streams) progress(text string) {
+	_, _ = fmt.Fprintln(s.messages(), "signalcast:", settings.Hide(show.Clean(text)))
 }
 
 // messages returns the writer for progress and questions, which are not part of the output. It is never nil.
@@ -67,7 +85,7 @@ func (s *Streams) line() string {
 type session struct {
 	*client.Client
 	at   string // address of the service
-	out  io.Writer
+	out  *show.Output
 	json bool // print JSON instead of a table
 }
 
@@ -91,7 +109,7 @@ func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, err
 	if err != nil {
 		return nil, err
 	}
-	return open(f, s, at, key)
+	return open(s, at, key)
 }
 
 // public contains the flags of a command that reads the hub without a credential.
@@ -108,8 +126,8 @@ func (f *keyed) Provide(s *Streams) (*session, error) { return openWithKey(&f.Fl
 
 // open returns a session for the service with the given address. The session sends secret as a bearer token. An empty secret
 // means no credential.
-func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
-	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(s.Wait)), client.WithRequestEditorFn(
+func open(s *Streams, at, secret string) (*session, error) {
+	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(ask.Options{Wait: s.Wait, Timeout: s.Timeout, Progress: s.progress})), client.WithRequestEditorFn(
 		func(_ context.Context, r *http.Request) error {
 			r.Header.Set("Accept", "application/json")
 			r.Header.Set("User-Agent", "signalcast")
@@ -118,7 +136,7 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 			}
 			return nil
 		}))
-	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
+	return &session{Client: c, at: at, out: s.Output(), json: s.AsJSON()}, err
 }
 
 // showResponse reads a response and shows it: as JSON if s.json is set, otherwise with the function table. It also decodes

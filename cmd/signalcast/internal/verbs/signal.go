@@ -93,6 +93,9 @@ type receipt struct {
 
 // Run reads the receipt of the call and shows it.
 func (c *Receipt) Run(ctx context.Context, at *session) error {
+	if err := at.out.Only("receipt writes several tables", "json", "table"); err != nil {
+		return err
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, receiptURL(at.at, c.Signal.String()), nil)
 	if err != nil {
 		return err

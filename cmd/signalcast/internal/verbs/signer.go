@@ -132,14 +132,14 @@ func signerPairs(at *session) func(*client.Signer) error {
 // advise adds advice for people to the refusal of a registration.
 func (r *signerRegister) advise(err error) error {
 	err = ask.AdviseUnknown(err, "Run the command again: the answer says whether the key is registered")
-	return ask.Advise(err, map[string]string{
-		"signer_exists":  "The key is already registered: sign with `signalcast message sign`",
-		"signer_revoked": "A revoked key cannot be registered again: create a new one with `signalcast signer new`",
-		"invalid_proof": "The key has another issuer or passport: create a key for this hub with `signalcast signer new`, " +
-			"and set --issuer if the hub has another issuer",
-		"insufficient_scope": "An operator key can grant signal:create, prediction:create and the scopes of broadcasts and stations; " +
-			"for other scopes use the token of an app with --app-token",
-		"limit_reached": "Revoke a key that you do not use: signalcast signer revoke FILE",
+	return ask.Advise(err, map[string]ask.Advice{
+		"signer_exists":  {Why: "The key is already registered", Do: "Sign with `signalcast message sign`"},
+		"signer_revoked": {Why: "A revoked key cannot be registered again", Do: "Create a new one with `signalcast signer new`"},
+		"invalid_proof": {Why: "The key has another issuer or passport", Do: "Create a key for this hub with `signalcast signer new`, " +
+			"and set --issuer if the hub has another issuer"},
+		"insufficient_scope": {Do: "An operator key can grant signal:create, prediction:create and the scopes of broadcasts and " +
+			"stations; for other scopes use the token of an app with --app-token"},
+		"limit_reached": {Do: "Revoke a key that you do not use: signalcast signer revoke FILE"},
 	})
 }
 
@@ -159,5 +159,7 @@ func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	a, err := at.RevokeSigner(ctx, key.PublicKey)
-	return adviseNotFound(showResponse(at, a, err, signerPairs(at)), "The key is not registered at this hub: check --hub")
+	return ask.Advise(showResponse(at, a, err, signerPairs(at)), map[string]ask.Advice{
+		"404": {Why: "The key is not registered at this hub", Do: "Check --hub"},
+	})
 }

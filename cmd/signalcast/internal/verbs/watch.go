@@ -6,15 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
-	"slices"
-	"strconv"
 	"time"
 
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
@@ -38,10 +33,14 @@ type watched struct {
 	Oldest  int64           `json:"oldest,omitempty"` // gap: number of the first event after it
 	Error   string          `json:"error,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
+	Op      string          `json:"op"` // same as Kind, under the name that the frames of the websocket use
 }
 
 // Run prints the messages of the feed until Ctrl-C, which is not an error, or until Count events were printed.
 func (w *Watch) Run(ctx context.Context, s *Streams) error {
+	if err := s.Only("watch writes lines of text or JSON", "json", "table"); err != nil {
+		return err
+	}
 	o, err := w.options(s)
 	if err != nil {
 		return err
@@ -60,13 +59,7 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 	if w.State != "" {
 		err = errors.Join(err, writePositions(w.State, c.Last()))
 	}
-	if errors.Is(err, feed.ErrUnauthenticated) {
-		return &ask.Refused{
-			Status: http.StatusUnauthorized, Code: "unauthenticated",
-			Do: "The key is unknown or revoked: run `signalcast login` with a new one",
-		}
-	}
-	return err
+	return feedError(err)
 }
 
 // options validates the flags and returns the options of the feed client.
@@ -77,38 +70,11 @@ func (w *Watch) options(s *Streams) (feed.Options, error) {
 	if len(w.Channels) == 0 {
 		w.Channels = []string{"signals"}
 	}
-	o := feed.Options{Channels: w.Channels, HTTPClient: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-	address, err := w.APIAddress()
-	if err != nil {
-		return o, err
+	o, err := feedOptions(&w.Flags, s, w.Channels)
+	if err == nil && w.State != "" {
+		o.Since, err = readPositions(w.State)
 	}
-	o.URL = address + "/ws"
-	if slices.Contains(w.Channels, "me") { // no other channel requires a key
-		hub, err := w.Address()
-		if err != nil {
-			return o, err
-		}
-		if o.Key, err = w.Secret(hub, s.In); err != nil {
-			return o, err
-		}
-		if err := w.MaySend(address); err != nil {
-			return o, err
-		}
-	}
-	if w.State != "" {
-		if o.Since, err = readPositions(w.State); err != nil {
-			return o, err
-		}
-	}
-	o.OnState = func(st feed.State) {
-		if st.Phase == feed.Reconnecting && s.Err != nil {
-			text := fmt.Sprintf("feed disconnected, reconnecting in %s: %v", st.Wait.Round(100*time.Millisecond), st.Err)
-			_, _ = fmt.Fprintln(s.Err, "signalcast:", settings.Hide(show.Clean(text)))
-		}
-	}
-	return o, nil
+	return o, err
 }
 
 // read prints the messages of c until ctx ends, Count events were printed, or an error occurs.
@@ -125,11 +91,11 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 		if !ok {
 			continue
 		}
-		if err := w.write(s, line); err != nil {
+		if err := line.write(s); err != nil {
 			return err
 		}
 		if line.Kind == "error" && line.Error == "unknown_channel" && len(w.Channels) == 1 {
-			return errors.New("unknown channel " + line.Channel + "; docs/protocol/ws.md lists the channels")
+			return fmt.Errorf("unknown channel %s; the channels are %s", line.Channel, channelForms)
 		}
 		if line.Kind == "event" {
 			if events++; w.Count != nil && events == *w.Count {
@@ -138,57 +104,6 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 		}
 	}
 	return nil
-}
-
-// lineOf converts a message to a line of the output. It returns false for messages that are not shown, such as heartbeats of
-// the server.
-func lineOf(m feed.Message) (watched, bool) {
-	switch m := m.(type) {
-	case *feed.Event:
-		return watched{Kind: "event", Channel: m.Channel, Seq: m.Seq, Prev: m.Prev, Type: m.Type, At: &m.At, Data: m.Data}, true
-	case *feed.Snapshot:
-		return watched{Kind: "snapshot", Channel: m.Channel, Seq: m.Seq, At: &m.At, Data: m.Data}, true
-	case *feed.Gap:
-		return watched{Kind: "gap", Channel: m.Channel, From: m.From, Oldest: m.Oldest}, true
-	case *feed.ServerError:
-		return watched{Kind: "error", Channel: m.Channel, Error: m.Code}, true
-	}
-	return watched{}, false
-}
-
-// write prints one line of the output, as JSON or as columns.
-func (w *Watch) write(s *Streams, l watched) error {
-	if w.JSON || !w.Table && !s.Terminal {
-		raw, err := json.Marshal(l)
-		return errors.Join(err, show.Line(s.Out, raw))
-	}
-	what := ""
-	switch l.Kind {
-	case "event":
-		what = show.Short(payloadText(payloadOf(l.Data)), 100)
-	case "snapshot":
-		l.Type, what = "(snapshot)", show.Short(string(l.Data), 100)
-	case "gap":
-		l.Type, what = "(gap)", fmt.Sprintf("events after %d and before %d are no longer stored: read the REST routes again", l.From,
-			l.Oldest)
-	case "error":
-		l.Type, what = "(refused)", l.Error
-	}
-	seq := ""
-	if l.Seq > 0 {
-		seq = strconv.FormatInt(l.Seq, 10)
-	}
-	_, err := fmt.Fprintf(s.Out, "%-17s %8s  %-24s %-18s %s\n",
-		when(l.At), seq, show.Short(l.Channel, 40), show.Clean(l.Type), show.Clean(what))
-	return err
-}
-
-func payloadOf(raw json.RawMessage) map[string]any {
-	var v map[string]any
-	if json.Unmarshal(raw, &v) != nil {
-		return nil
-	}
-	return v
 }
 
 // readPositions reads the positions in the feed that an earlier run stored, by channel. It returns nil if the file does not
