@@ -53,7 +53,7 @@ func leaves(t *testing.T) map[string]*kong.Node {
 func validArgument(d *shell, v *kong.Value) string {
 	good := map[string]string{
 		"side": "no", "verdict": "no", "outcome": "no", "signal": signalID, "id": signalID, "url": "http://127.0.0.1:1",
-		"handle": "mara_k", "market": "701122", "cutoff": "2027-06-01T00:00:00Z", "lane": "SCIENCE", "scope": "signal:create",
+		"handle": "mara_k", "market": "701122", "path": "/api/m/1", "forward-to": "http://127.0.0.1:1", "secret": filepath.Join(d.home, "none"), "cutoff": "2027-06-01T00:00:00Z", "lane": "SCIENCE", "scope": "signal:create",
 		"signer": filepath.Join(d.home, "none"), "out": filepath.Join(d.home, "out"),
 	}
 	if v.Enum != "" && v.Name != "lane" {

@@ -15,11 +15,12 @@ import (
 
 // commands declares the commands of the program for kong.
 type commands struct {
-	Login      verbs.Login       `cmd:"" help:"Store a key, or create one with an identity token. Reads either from the standard input."`
+	Login      verbs.Login       `cmd:"" help:"Store a key, or create one with an identity token. Asks on a terminal, otherwise reads the standard input."`
 	Logout     verbs.Logout      `cmd:"" help:"Delete the stored key. The key stays valid."`
 	WhoAmI     verbs.WhoAmI      `cmd:"" name:"whoami" help:"Show the owner of the key."`
 	Keys       verbs.Keys        `cmd:"" help:"List, create and revoke operator keys."`
 	Call       verbs.Call        `cmd:"" help:"File a call. The first call on a market is final."`
+	Calls      verbs.Calls       `cmd:"" help:"List calls."`
 	Events     verbs.Events      `cmd:"" help:"Show the history of a call, or add an event to it."`
 	Market     verbs.Market      `cmd:"" help:"Search and show markets."`
 	Board      verbs.Board       `cmd:"" help:"Show a leaderboard of operators."`
@@ -29,10 +30,12 @@ type commands struct {
 	Watch      verbs.Watch       `cmd:"" help:"Follow the live feed."`
 	Follow     verbs.Follow      `cmd:"" help:"Follow an operator. Reads the identity token from the standard input."`
 	Live       verbs.Live        `cmd:"" help:"Control your live session and your overlay."`
+	Webhook    verbs.Webhook     `cmd:"" help:"Manage webhooks, and forward events to this machine."`
 	Signer     verbs.Signer      `cmd:"" help:"Create, register and revoke signing keys."`
 	Message    verbs.Message     `cmd:"" help:"Sign, verify and submit messages."`
 	Resolve    verbs.Resolve     `cmd:"" help:"Propose the outcome of a market that you created."`
 	Admin      verbs.Admin       `cmd:"" help:"Administer markets."`
+	API        verbs.API         `cmd:"" name:"api" help:"Send a request to any route."`
 	Conform    conform.Command   `cmd:"" help:"Check whether a server conforms to the protocol. The exit code is 1 if a check fails."`
 	Completion manual.Completion `cmd:"" help:"Print the completion script of a shell."`
 	Man        manual.Man        `cmd:"" help:"Print the man page: signalcast man | man -l -"`

@@ -142,6 +142,20 @@ func TestConformHostile(t *testing.T) {
 	d.requireContains(out, "FAIL  description")
 }
 
+// TestConformClosedPort checks the texts of a run against an address on which nothing listens.
+func TestConformClosedPort(t *testing.T) {
+	d := newShell(t)
+	closed := serve(t, respond(200, ``))
+	closed.Close()
+	out, bad := d.run(unavailable, "conform", closed.URL, "--only", "description")
+	d.requireContains(out, "1 skipped, with 1 request to", "; 1 of 1 check was not tried because a service cannot be reached")
+	d.requireContains(bad, "a service cannot be reached: 1 of 1 check was not tried; check the addresses")
+	_, bad = d.run(unavailable, "conform", closed.URL, "--only", "description", "--only", "errors.form", "--only", "shape.signals")
+	d.requireContains(bad, "3 of 3 checks were not tried")
+	_, bad = d.run(usage, "conform", closed.URL, "--only", "fish")
+	d.requireContains(bad, `unknown check "fish"; conform without --only prints the ids`)
+}
+
 // TestConformUsage checks that an invalid command line is refused without a request.
 func TestConformUsage(t *testing.T) {
 	d := newShell(t)

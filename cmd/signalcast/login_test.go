@@ -40,6 +40,33 @@ func TestLoginWithAKey(t *testing.T) {
 	d.requireContains(bad, "chmod 600")
 }
 
+// TestLoginOnATerminal checks that login on a terminal names and opens the page of keys, and reads the key without showing it.
+func TestLoginOnATerminal(t *testing.T) {
+	d := newShell(t)
+	hub := serve(t, respond(200, `{"denpaId":"x"}`))
+	d.inTerminal, d.hidden = true, key
+	out, bad := d.run(done, "login", "--hub", hub.URL)
+	d.requireContains(bad, "Create a key at "+hub.URL+"/dev")
+	d.requireContains(out, d.config())
+	if len(d.opened) != 1 || d.opened[0] != hub.URL+"/dev" {
+		t.Errorf("login opened %q, want the page of keys", d.opened)
+	}
+	d.run(done, "login", "--hub", hub.URL, "--no-browser")
+	d.piped = true // a script that reads the output
+	d.run(done, "login", "--hub", hub.URL)
+	if len(d.opened) != 1 {
+		t.Errorf("login opened %q with --no-browser or with a redirected output", d.opened)
+	}
+	d.hidden = "hello"
+	_, bad = d.run(usage, "login", "--hub", hub.URL)
+	d.requireContains(bad, "the input must contain a key or an identity token")
+	_, bad = d.run(usage, "login", "--hub", "http://hub.example")
+	d.requireContains(bad, "https")
+	if len(hub.requests) != 3 {
+		t.Errorf("%d requests, want 3", len(hub.requests))
+	}
+}
+
 func TestLoginWithAToken(t *testing.T) {
 	d := newShell(t)
 	hub := serve(t, respond(201,

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/conform"
@@ -39,22 +38,6 @@ func main() {
 	code := run(ctx, os.Args[1:], os.Stderr, standardStreams())
 	stop()
 	os.Exit(code)
-}
-
-// standardStreams returns the standard streams of the process. Colors are written to a terminal only, and not if NO_COLOR is set
-// (https://no-color.org) or TERM is dumb.
-func standardStreams() *verbs.Streams {
-	out := int(os.Stdout.Fd())
-	s := &verbs.Streams{
-		In: os.Stdin, InTerminal: term.IsTerminal(int(os.Stdin.Fd())), Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(out),
-	}
-	if s.Terminal {
-		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		if width, _, err := term.GetSize(out); err == nil {
-			s.Width = width
-		}
-	}
-	return s
 }
 
 // run runs the command in args and returns the exit code. It writes the error of the command to errOut, with advice and without
@@ -122,7 +105,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, new(*ask.Refused)), errors.Is(err, verbs.ErrNotConfirmed),
+	case errors.As(err, new(*ask.Refused)), errors.Is(err, verbs.ErrNotConfirmed), errors.Is(err, verbs.ErrNotDelivered),
 		errors.Is(err, record.ErrDiffers), errors.Is(err, record.ErrOrigin), errors.Is(err, conform.ErrNotConform):
 		return refused
 	case errors.As(err, new(*ask.Unavailable)), errors.As(err, new(*ask.UnknownResult)), errors.As(err, new(*url.Error)),

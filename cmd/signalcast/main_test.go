@@ -61,13 +61,15 @@ func respond(status int, body string, header ...string) http.HandlerFunc {
 // shell runs commands of the program in a test, with a separate folder for settings.
 type shell struct {
 	t          *testing.T
-	home       string // XDG_CONFIG_HOME
-	in         string // standard input
-	inTerminal bool   // the standard input is a terminal
-	width      int    // width of the terminal; 0 means no limit
-	color      bool   // the terminal has colors
-	piped      bool   // the output is not a terminal
-	progress   bool   // progress is written to the standard error also if the input is not a terminal
+	home       string   // XDG_CONFIG_HOME
+	in         string   // standard input
+	inTerminal bool     // the standard input is a terminal
+	width      int      // width of the terminal; 0 means no limit
+	color      bool     // the terminal has colors
+	piped      bool     // the output is not a terminal
+	hidden     string   // line that the command reads from the terminal without showing it
+	opened     []string // addresses that the command opened in a browser
+	progress   bool     // progress is written to the standard error also if the input is not a terminal
 	waited     []time.Duration
 	ctx        context.Context // context of the command; nil means the context of the test
 	stop       func()          // ends ctx
@@ -98,7 +100,9 @@ func (d *shell) run(want int, args ...string) (out, errOut string) {
 	}
 	streams := &verbs.Streams{
 		In: strings.NewReader(d.in), InTerminal: d.inTerminal, Out: &to, Terminal: !d.piped, Width: d.width, Color: d.color,
-		Wait: func(_ context.Context, pause time.Duration) error { d.waited = append(d.waited, pause); return nil },
+		ReadHidden: func(context.Context) (string, error) { return d.hidden, nil },
+		Browse:     func(address string) bool { d.opened = append(d.opened, address); return true },
+		Wait:       func(_ context.Context, pause time.Duration) error { d.waited = append(d.waited, pause); return nil },
 	}
 	if d.inTerminal || d.progress {
 		streams.Err = &bad
@@ -186,8 +190,10 @@ func TestRefusals(t *testing.T) {
 			`{"error":"invalid_text_take","message":"too long","field":"textTake"}`), []string{"invalid_text_take (textTake): too long"}},
 		"redirect":   {respond(302, ``, "Location", "http://elsewhere.example/"), []string{"--hub"}},
 		"no service": {respond(404, `<html>`), []string{"404 Not Found. The server is not a Signalcast service: check --hub"}},
-		"said once": {respond(409, `{"error":"market_closed","reason":"settled","message":"the market is settled"}`),
-			[]string{"409 market_closed: the market is settled. Find an open market with `signalcast market search`\n"}},
+		"said once": {
+			respond(409, `{"error":"market_closed","reason":"settled","message":"the market is settled"}`),
+			[]string{"409 market_closed: the market is settled. Find an open market with `signalcast market search`\n"},
+		},
 		"no advice": {respond(400, `{"error":"invalid_take","message":"too long"}`), []string{"400 invalid_take: too long\n"}},
 		"hostile":   {respond(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
 	} {
@@ -236,6 +242,15 @@ func TestUsage(t *testing.T) {
 		{"login", key},
 		{"login", "--key", "f"},
 		{"login"},
+		{"api", "GET", "m/1"},
+		{"api", "GET", "//hub.example/m"},
+		{"api", "get", "/api/m/1"},
+		{"api", "POST", "/api/predictions", "-f", "marketId"},
+		{"api", "POST", "/api/predictions", "-F", "price=abc"},
+		{"api", "POST", "/api/predictions", "--all"},
+		{"api", "GET", "/program/now"},
+		{"webhook", "delete", "701122"},
+		{"webhook", "listen", "--secret", "x", "--forward-to", "localhost:3000"},
 		{"signal", "show", "701122"},
 		{"receipt", "../x"},
 		{"events", "add", signalID, "resolved"},
@@ -253,9 +268,6 @@ func TestUsage(t *testing.T) {
 	}
 	_, bad := d.run(usage, "call", "1", "yes", "--price", "5", "--key", key)
 	d.requireContains(bad, "must be the name of a file")
-	d.inTerminal = true
-	_, bad = d.run(usage, "login")
-	d.requireContains(bad, "login < FILE")
 	for _, args := range [][]string{{}, {"--help"}, {"-h"}, {"help"}} {
 		out, _ := d.run(done, args...)
 		d.requireContains(out, "market search", "--timeout")

@@ -96,8 +96,15 @@ func TestFollow(t *testing.T) {
 	if r.Header.Get("Cookie") != "db_uid=u; db_sig=s" || r.Header.Get("Origin") != hub.URL || r.Header.Get("Authorization") != "" {
 		t.Errorf("the write has other headers: %v", r.Header)
 	}
+	foreign := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "db_uid", Value: "u"})
+		http.SetCookie(w, &http.Cookie{Name: "db_sig", Value: "s"})
+		respond(200, `{"ok":true}`)(w, nil)
+	}, respond(403, `{"error":"forbidden","message":"requests from web pages of other origins are not allowed"}`))
+	_, bad := d.run(refused, "follow", "tidewatch", "--hub", foreign.URL)
+	d.requireContains(bad, "http://127.0.0.1:8080 instead of http://localhost:8080")
 	none := serve(t, respond(200, `{"ok":true}`))
-	_, bad := d.run(usage, "follow", "tidewatch", "--hub", none.URL)
+	_, bad = d.run(usage, "follow", "tidewatch", "--hub", none.URL)
 	d.requireContains(bad, "no session")
 }
 

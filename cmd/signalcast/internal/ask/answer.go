@@ -179,8 +179,8 @@ func Read(a *http.Response, err error) ([]byte, error) {
 // otherService is the advice for an answer that no Signalcast service sends.
 const otherService = "The server is not a Signalcast service: check --hub and --api"
 
-// reason returns the text of a transport error without the address of the request.
-func reason(err error) string {
+// Reason returns the text of a transport error without the address of the request.
+func Reason(err error) string {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
 	}

@@ -98,7 +98,7 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 			because = a.Status
 			_ = a.Body.Close()
 		} else {
-			because = reason(err)
+			because = Reason(err)
 		}
 		d.Progress(fmt.Sprintf("%s: %s; trying again (%d of %d)", r.URL.Host, because, n+1, tries))
 		if err := d.Wait(r.Context(), after); err != nil {
@@ -143,7 +143,7 @@ func finalResult(a *http.Response, err error, lost bool) (*http.Response, error)
 		_ = a.Body.Close()
 		err = errors.New(a.Status)
 	}
-	return nil, &UnknownResult{because: "no response: " + reason(err)}
+	return nil, &UnknownResult{because: "no response: " + Reason(err)}
 }
 
 // writes reports whether a request is a write: its method is neither GET nor HEAD.

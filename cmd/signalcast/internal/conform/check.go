@@ -61,6 +61,8 @@ type run struct {
 	state    state
 	current  *Result // result of the current check
 	compared int     // number of comparisons that the current check has made
+
+	unanswered bool // the current check is skipped because its service does not answer
 }
 
 // expect adds a finding unless ok is true, and returns ok. The parameter want describes the expected response. The optional
@@ -114,7 +116,7 @@ func (r *run) all(ctx context.Context, only []string, report func(Result)) []Res
 			continue
 		}
 		r.current = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}
-		r.compared, r.missing, r.unreached = 0, "", false
+		r.compared, r.missing, r.unreached, r.unanswered = 0, "", false, false
 		if r.current.Because = r.skipReason(&c); r.current.Because == "" {
 			c.run(ctx, r)
 		}
@@ -141,13 +143,13 @@ func (r *run) setOutcome(ctx context.Context) {
 		r.current.Outcome, r.current.Limited, r.current.Unavailable = Skip, !r.unreached, r.unreached
 		r.skip("not tried: " + r.missing)
 	case r.current.Because != "":
-		r.current.Outcome = Skip
+		r.current.Outcome, r.current.Unavailable = Skip, r.unanswered
 	case r.compared == 0:
 		r.current.Outcome, r.current.Because = Skip, "the server has no data to check"
 	}
 }
 
-// skipReason returns the reason why a check cannot run, or "" if it can.
+// skipReason returns the reason why a check cannot run, or "" if it can. It sets r.unanswered if the service does not answer.
 func (r *run) skipReason(c *check) string {
 	h := c.host
 	if h == "" {
@@ -157,6 +159,7 @@ func (r *run) skipReason(c *check) string {
 	case r.at(h) == "":
 		return "needs the address of the " + string(h) + ": --" + string(h)
 	case r.silent[h] >= silentAfter && c.id != "reach":
+		r.unanswered = true
 		return "the " + string(h) + " does not answer"
 	case c.key && r.Key == "":
 		return "needs a key: --key"

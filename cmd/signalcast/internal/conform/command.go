@@ -100,13 +100,11 @@ func (c *Command) total() int {
 func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:
-		return fmt.Errorf("%w: %d of %d checks failed", ErrNotConform, p.Failed, len(p.Checks))
+		return fmt.Errorf("%w: %d of %s failed", ErrNotConform, p.Failed, countText(len(p.Checks)))
 	case p.unavailable:
-		return fmt.Errorf("%w: %d of %d checks were not tried; check the addresses, and that the services run",
-			ErrUnavailable, p.NotTried, len(p.Checks))
+		return fmt.Errorf("%w: %s; check the addresses, and that the services run", ErrUnavailable, p.notTried())
 	case p.NotTried > 0:
-		return fmt.Errorf("%w: %d of %d checks were not tried; raise --wait, or run fewer checks with --only",
-			ErrNotTried, p.NotTried, len(p.Checks))
+		return fmt.Errorf("%w: %s; raise --wait, or run fewer checks with --only", ErrNotTried, p.notTried())
 	case len(only) > 0 && p.Passed == 0:
 		return fmt.Errorf("every check of --only was skipped: %s", p.Checks[0].Because)
 	}
@@ -127,7 +125,7 @@ func (c *Command) target(s *verbs.Streams) (Target, error) {
 	}
 	for _, id := range c.Only {
 		if !isCheck(id) {
-			return t, fmt.Errorf("--only: unknown check %q; docs/conformance.md lists the checks", id)
+			return t, fmt.Errorf("--only: unknown check %q; conform without --only prints the ids of all checks", id)
 		}
 	}
 	var err error

@@ -25,6 +25,7 @@ type Report struct {
 
 	total       int  // number of checks of a complete run
 	ended       bool // the run was interrupted
+	limited     bool // at least one check was not tried because of a limit
 	unavailable bool // at least one check was not tried because a service cannot be reached
 }
 
@@ -42,9 +43,25 @@ func (p *Report) count() {
 		if c.Limited || c.Unavailable {
 			p.NotTried++
 		}
-		p.unavailable = p.unavailable || c.Unavailable
+		p.limited, p.unavailable = p.limited || c.Limited, p.unavailable || c.Unavailable
 	}
 	p.Complete = p.NotTried == 0 && !p.ended
+}
+
+// notTried states how many of the checks were not tried.
+func (p *Report) notTried() string {
+	if p.NotTried == 1 {
+		return "1 of " + countText(len(p.Checks)) + " was not tried"
+	}
+	return fmt.Sprintf("%d of %s were not tried", p.NotTried, countText(len(p.Checks)))
+}
+
+// countText returns a number of checks as text.
+func countText(n int) string {
+	if n == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", n)
 }
 
 // line writes one line with the outcome of a check, and further lines with its findings.
@@ -75,13 +92,18 @@ func line(to io.Writer, c *Result) error {
 
 // end writes the last line of the report, with the counts.
 func (p *Report) end(to io.Writer) error {
-	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests,
+	requests := "requests"
+	if p.Requests == 1 {
+		requests = "request"
+	}
+	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d %s to %s", p.Passed, p.Failed, p.Skipped, p.Requests, requests,
 		show.Clean(p.Target))
 	if p.NotTried > 0 {
-		text += fmt.Sprintf("; %d of the skipped checks were not tried because of limits", p.NotTried)
-		if p.unavailable {
-			text += " or because a service cannot be reached"
+		because := map[[2]bool]string{
+			{true, false}: "of limits", {false, true}: "a service cannot be reached",
+			{true, true}: "of limits or because a service cannot be reached",
 		}
+		text += "; " + p.notTried() + " because " + because[[2]bool{p.limited, p.unavailable}]
 	}
 	if p.Waited > 0 {
 		text += fmt.Sprintf("; waited %v for limits", time.Duration(p.Waited)*time.Second)

@@ -341,20 +341,23 @@ func TestOriginIsNotVerified(t *testing.T) {
 		err  error
 	}{
 		{
-			verifyCommand{}, false,
+			verifyCommand{},
+			false,
 			strings.Join(sample(t), ""),
 			[]string{"all numbers are correct (calls: 48, events: 54)", "arithmetic verified; origin not verified"},
 			nil,
 		},
 		{verifyCommand{RequireOrigin: true}, false, strings.Join(sample(t), ""), []string{"origin not verified"}, ErrOrigin},
 		{
-			verifyCommand{}, true,
+			verifyCommand{},
+			true,
 			strings.Join(sample(t), ""),
 			[]string{`"arithmetic": "verified"`, `"origin": "not verified"`, `"differences": []`},
 			nil,
 		},
 		{
-			verifyCommand{}, true,
+			verifyCommand{},
+			true,
 			edited(t, func(_, c, _ object) { c["score"] = 5 }),
 			[]string{`"arithmetic": "differs"`, `"origin": "not verified"`, "line 2: score"},
 			ErrDiffers,

@@ -23,13 +23,16 @@ type File struct {
 	Keys map[string]string `json:"keys,omitempty"` // operator keys by address of the hub
 }
 
+// errNoFolder is the error of Path if the environment names no folder.
+var errNoFolder = errors.New("no folder for settings; set HOME or XDG_CONFIG_HOME")
+
 // Path returns the path of config.json: under XDG_CONFIG_HOME, or under ~/.config.
 func Path() (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) { // the XDG Base Directory Specification requires that a relative path is ignored
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("no folder for settings; set HOME or XDG_CONFIG_HOME: %w", err)
+			return "", fmt.Errorf("%w: %w", errNoFolder, err)
 		}
 		dir = filepath.Join(home, ".config")
 	}
@@ -39,11 +42,11 @@ func Path() (string, error) {
 // Load reads config.json. It returns an empty File if the file does not exist, and an error if other users can read the file.
 func Load() (File, error) {
 	path, err := Path()
-	if err != nil {
-		return File{}, nil //nolint:nilerr // without a home folder there is no file
+	var raw []byte
+	if err == nil {
+		raw, err = Private(path)
 	}
-	raw, err := Private(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoFolder) {
 		return File{}, nil
 	}
 	if err != nil {

@@ -83,8 +83,7 @@ func Service(flag string, given ...string) (string, error) {
 }
 
 // ErrNoKey is the error for a missing key: a command requires a key, but none is set or stored.
-var ErrNoKey = errors.New("a key is required: run `signalcast login < FILE` with a key or an identity token in the file, " +
-	"or set SIGNALCAST_KEY or --key FILE")
+var ErrNoKey = errors.New("a key is required: run `signalcast login`, or set SIGNALCAST_KEY or --key FILE")
 
 // Secret returns the key for a hub from --key, SIGNALCAST_KEY or config.json. It returns ErrNoKey if there is none, and the
 // error of MaySend if the key must not be sent to hub. The parameter in is the standard input, from which it reads the key

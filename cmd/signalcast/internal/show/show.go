@@ -1,6 +1,7 @@
 package show
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -27,6 +28,27 @@ func Line(to io.Writer, raw []byte) error {
 	}
 	return writeEscaped(to, b.String())
 }
+
+// Text writes a text for a terminal. It omits characters that are neither printable nor line ends.
+func Text(to io.Writer, from io.Reader) error {
+	lines := bufio.NewScanner(io.LimitReader(from, maxText))
+	lines.Buffer(nil, maxText)
+	for lines.Scan() {
+		line := strings.Map(func(r rune) rune {
+			if r == '\t' || unicode.IsPrint(r) {
+				return r
+			}
+			return -1
+		}, lines.Text())
+		if _, err := fmt.Fprintln(to, line); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// maxText is the maximum number of bytes that Text writes.
+const maxText = 16 << 20
 
 // writeEscaped writes JSON text and a line end. It escapes each character that is not printable as \uXXXX.
 func writeEscaped(to io.Writer, text string) error {

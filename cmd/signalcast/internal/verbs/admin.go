@@ -3,7 +3,6 @@ package verbs
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -41,10 +40,7 @@ func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.RequestEditors = append(c.RequestEditors, func(_ context.Context, r *http.Request) error {
-		r.Header.Set("x-admin-secret", secret)
-		return nil
-	})
+	c.sendAdmin(secret)
 	return c, nil
 }
 

@@ -3,7 +3,6 @@ package verbs
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -58,7 +57,10 @@ func connectionReport(s *Streams, address string) func(feed.State) {
 	return func(st feed.State) {
 		switch st.Phase {
 		case feed.Reconnecting:
-			next := feedReason(st.Err)
+			next := "the connection ended"
+			if st.Err != nil {
+				next = ask.Reason(st.Err)
+			}
 			if next != reason || time.Since(at) >= reportInterval {
 				s.progress("no connection to the feed at " + address + ": " + next + "; trying again until it is restored")
 				reason, at = next, time.Now()
@@ -70,17 +72,6 @@ func connectionReport(s *Streams, address string) func(feed.State) {
 			reason = ""
 		}
 	}
-}
-
-// feedReason returns the reason of a failed connection, without the steps of the libraries that led to it.
-func feedReason(err error) string {
-	if u := (*url.Error)(nil); errors.As(err, &u) {
-		err = u.Err
-	}
-	if err == nil {
-		return "the connection ended"
-	}
-	return err.Error()
 }
 
 // feedError converts the error of a client of the feed to the error of the command.

@@ -44,6 +44,7 @@ func (f *Follow) Run(ctx context.Context, at *session) error {
 	})
 	err = ask.AdviseUnknown(err, "Run the command again: a repetition has no further effect")
 	return ask.Advise(err, map[string]ask.Advice{
+		"403": {Do: "Set --hub to the address of the pages of the hub, such as http://127.0.0.1:8080 instead of http://localhost:8080"},
 		"404": {Why: "The operator does not exist", Do: "Find a handle with `signalcast board`"},
 	})
 }

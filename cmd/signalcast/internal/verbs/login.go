@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
@@ -16,6 +18,7 @@ type Login struct {
 	settings.Flags
 	Label      string   `help:"Name of a new key." default:"signalcast"`
 	Permission []string `help:"Permissions of a new key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+	NoBrowser  bool     `help:"Do not open the page on which keys are created."`
 }
 
 // loggedIn is the JSON output of login and of keys mint. It does not contain the key.
@@ -26,22 +29,20 @@ type loggedIn struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Run reads a key or an identity token from the standard input. It checks a key at the hub, or creates a new key with the token.
-// It then stores the key in config.json.
+// Run reads a key or an identity token from the standard input; on a terminal it asks for it. It checks a key at the hub, or creates
+// a new key with the token. It then stores the key in config.json.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
-	if l.Key != "" || s.InTerminal {
-		return errors.New(
-			"login reads a key or an identity token from the standard input; redirect a file to it, without --key: " +
-				"signalcast login < FILE")
-	}
-	secret, err := settings.OneSecret(s.In, "the standard input", "a key or an identity token")
-	if err != nil {
-		return err
+	if l.Key != "" {
+		return errors.New("login does not accept --key; it asks on a terminal, or reads the standard input: signalcast login < FILE")
 	}
 	at, err := l.Address()
 	if err == nil {
 		err = l.MaySend(at)
 	}
+	if err != nil {
+		return err
+	}
+	secret, err := l.secret(ctx, s, at)
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,25 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	return storeKey(c, stored, at, secret, done)
+}
+
+// secret returns the key or the identity token from the standard input. On a terminal it first shows the page on which keys are
+// created, and opens it in a browser.
+func (l *Login) secret(ctx context.Context, s *Streams, hub string) (string, error) {
+	const required = "a key or an identity token"
+	if !s.InTerminal {
+		return settings.OneSecret(s.In, "the standard input", required)
+	}
+	_, _ = fmt.Fprintf(s.messages(), "Create a key at %s/dev and paste it here. It is not shown: ", show.Clean(hub))
+	if !l.NoBrowser && s.Terminal {
+		_ = s.Browse(hub + "/dev") // without a browser the address is enough
+	}
+	line, err := s.ReadHidden(ctx)
+	_, _ = fmt.Fprintln(s.messages())
+	if err != nil {
+		return "", err
+	}
+	return settings.OneSecret(strings.NewReader(line), "the input", required)
 }
 
 // checkKey returns an error if the hub refuses the key. Status 403 is not an error: the key is valid but lacks the permission

@@ -2,8 +2,7 @@ package verbs
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -26,25 +25,25 @@ type marketSearch struct {
 	Lane   *string  `help:"Only this lane, such as SCIENCE." enum:"${lanes}" placeholder:"LANE"`
 	Closed bool     `help:"List closed and resolved markets instead of open ones."`
 	Sort   string   `help:"Order: volume, volume24h or endDate." enum:"volume,volume24h,endDate" default:"volume"`
-	Limit  int      `help:"Number of markets, 1 to 100." bounds:"from 1 to 100" default:"20"`
-	Cursor string   `help:"Start at this cursor, the next_cursor of the previous page."`
+	Paging
 }
 
 // Run lists the markets that match the words and the flags of the command.
 func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
-	if m.Limit < 1 || m.Limit > 100 {
-		return errors.New("--limit must be 1 to 100")
+	if err := m.check(); err != nil {
+		return err
 	}
 	at, err := openPublic(&m.Flags, s)
 	if err != nil {
 		return err
 	}
 	closed := strconv.FormatBool(m.Closed)
-	a, err := at.FindMarkets(ctx, &client.FindMarketsParams{
-		Q: optional(strings.Join(m.Words, " ")), Lane: m.Lane, Closed: &closed, Sort: &m.Sort, Limit: &m.Limit,
-		Cursor: optional(m.Cursor),
+	raw, err := m.read(func(cursor *string) (*http.Response, error) {
+		return at.FindMarkets(ctx, &client.FindMarketsParams{
+			Q: optional(strings.Join(m.Words, " ")), Lane: m.Lane, Closed: &closed, Sort: &m.Sort, Limit: &m.Limit, Cursor: cursor,
+		})
 	})
-	return showResponse(at, a, err, func(l *client.MarketRows) error {
+	return showBody(at, raw, err, func(l *client.MarketRows) error {
 		const none = "No market matches. Use fewer words, or --closed."
 		err := show.Table(at.out, none, "ID,YES,ENDS,LANE,NAME", l.Markets, func(r client.MarketRow) []string {
 			yes := ""
@@ -53,11 +52,10 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 			}
 			return []string{r.ID, yes, when(r.ClosesAt), string(r.Lane), r.Name}
 		})
-		if err != nil || l.NextCursor == nil || s.CSV || s.NoHeader {
+		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(at.out, "Next page: --cursor", show.Clean(*l.NextCursor))
-		return err
+		return at.showNext(l.NextCursor)
 	})
 }
 

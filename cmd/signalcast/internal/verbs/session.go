@@ -27,6 +27,9 @@ type Streams struct {
 	Color      bool                                       // write colors
 	Wait       func(context.Context, time.Duration) error // waits between attempts; nil means dbtime.Sleep
 
+	ReadHidden func(context.Context) (string, error) // reads a line from the terminal without showing it
+	Browse     func(address string) bool             // opens a browser; false if there is none
+
 	show.Format
 	Timeout time.Duration // time limit of a request with its repetitions; 0 means ask.DefaultTimeout
 }
@@ -99,6 +102,19 @@ func openWithKey(f *settings.Flags, s *Streams) (*session, error) {
 	return connect(f, s, func(hub string) (string, error) { return f.Secret(hub, s.In) })
 }
 
+// openAPI returns a session at the api with the operator key.
+func openAPI(f *settings.Flags, s *Streams) (*session, error) {
+	address, err := f.APIAddress()
+	if err != nil {
+		return nil, err
+	}
+	key, err := apiKey(f, s, address)
+	if err != nil {
+		return nil, err
+	}
+	return open(s, address, key)
+}
+
 // connect returns a session at the hub with the credential that the function secret returns for the address of the hub.
 func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, error)) (*session, error) {
 	at, err := f.Address()
@@ -137,6 +153,14 @@ func open(s *Streams, at, secret string) (*session, error) {
 			return nil
 		}))
 	return &session{Client: c, at: at, out: s.Output(), json: s.AsJSON()}, err
+}
+
+// sendAdmin makes the session send the admin secret with each request.
+func (s *session) sendAdmin(secret string) {
+	s.RequestEditors = append(s.RequestEditors, func(_ context.Context, r *http.Request) error {
+		r.Header.Set("x-admin-secret", secret)
+		return nil
+	})
 }
 
 // showResponse reads a response and shows it: as JSON if s.json is set, otherwise with the function table. It also decodes

@@ -1,0 +1,71 @@
+package verbs
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/signalcast/signalcast/proto/openapi"
+)
+
+// route describes what the OpenAPI document states about an operation.
+type route struct {
+	service    string // "hub", "api" or "clock"; empty if the document does not have the route
+	key, admin bool   // the operation accepts an operator key, or the admin secret, and requires a credential
+}
+
+// findRoute returns the route of the OpenAPI document for a method and a path. A path without parameters takes precedence.
+func findRoute(method, path string) (out route) {
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if json.Unmarshal(openapi.JSON, &doc) != nil {
+		return route{}
+	}
+	fewest := -1
+	for template, methods := range doc.Paths {
+		raw, ok := methods[strings.ToLower(method)]
+		if n := strings.Count(template, "{"); ok && matches(template, path) && (fewest < 0 || n < fewest) {
+			out, fewest = readRoute(raw), n
+		}
+	}
+	return out
+}
+
+// readRoute returns the route of an operation in JSON.
+func readRoute(raw json.RawMessage) (out route) {
+	var op struct {
+		Servers  []struct{ URL string }
+		Security []map[string][]string
+	}
+	if json.Unmarshal(raw, &op) != nil {
+		return route{}
+	}
+	out.service = "hub"
+	if len(op.Servers) > 0 {
+		host := strings.TrimPrefix(op.Servers[0].URL, "https://")
+		out.service, _, _ = strings.Cut(host, ".")
+	}
+	for _, schemes := range op.Security {
+		if len(schemes) == 0 {
+			return route{service: out.service} // a credential is optional
+		}
+		_, key := schemes["operatorKey"]
+		_, admin := schemes["adminSecret"]
+		out.key, out.admin = out.key || key, out.admin || admin
+	}
+	return out
+}
+
+// matches reports whether a path has the form of a template, in which {name} stands for one segment.
+func matches(template, path string) bool {
+	want, got := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i, segment := range want {
+		if segment != got[i] && !(strings.HasPrefix(segment, "{") && got[i] != "") {
+			return false
+		}
+	}
+	return true
+}
