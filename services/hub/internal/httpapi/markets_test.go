@@ -190,6 +190,22 @@ func TestHistories(t *testing.T) {
 	} {
 		golden(t, "history/"+name, b.send("GET", target, ""))
 	}
+	b.ledger.Histories["1H 701122"] = []*cataloguev1.HistoryPoint{
+		{T: 1789729140, P: 0.1}, {T: 1789729259, P: 0.2}, {T: 1789729261, P: 0.3}, {T: 1789729319, P: 0.4}, {T: 1789732805, P: 0.5},
+	}
+	var old struct{ Points []struct{ TS, P float64 } }
+	if err := json.Unmarshal(b.send("GET", "/api/polymarket/history?market_id=701122", "").Body.Bytes(), &old); err != nil {
+		t.Fatal(err)
+	}
+	// The newest point is in the minute of 1789732800, so the 60 minutes begin at 1789729260.
+	if len(old.Points) != 60 || old.Points[0].P != 40 || old.Points[58].P != 40 || old.Points[59].P != 50 {
+		t.Errorf("points of the hour: %v; want 60, the first 59 at 40 percent, the last at 50", old.Points)
+	}
+	for i, p := range old.Points {
+		if want := float64(1789729260+60*i) * 1000; p.TS != want {
+			t.Errorf("point %d has the time %.0f, want %.0f", i, p.TS, want)
+		}
+	}
 	asked := b.ledger.Count("ListHistory")
 	for _, target := range []string{
 		"market-history?marketId=polymarket:1", "market-history?marketId=%00", "market-history?tokenId=%ff", "market-history?tokenId=-1",

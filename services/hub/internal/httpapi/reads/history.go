@@ -33,8 +33,8 @@ func (s *Server) MarketHistory(c echo.Context) error {
 	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
 }
 
-// OldHistory handles GET /api/{venue_a}/history, an older form of MarketHistory with the fixed interval of one hour. Times are in
-// milliseconds, and prices are in percent. Error: missing_market_id.
+// OldHistory handles GET /api/{venue_a}/history, an older form of MarketHistory with one point for each minute of the last hour.
+// Times are in milliseconds, and prices are in percent. Error: missing_market_id.
 func (s *Server) OldHistory(c echo.Context) error {
 	raw := c.QueryParam("market_id")
 	if raw == "" {
@@ -44,7 +44,32 @@ func (s *Server) OldHistory(c echo.Context) error {
 	show := func(p *cataloguev1.HistoryPoint) openapi.OldHistory_Points {
 		return openapi.OldHistory_Points{TS: p.GetT() * 1000, P: math.Round(p.GetP()*10_000) / 100}
 	}
-	return view.Tagged(c, openapi.OldHistory{Points: view.List(points, show)}, err)
+	return view.Tagged(c, openapi.OldHistory{Points: view.List(eachMinute(points), show)}, err)
+}
+
+// minutes is the number of points in an answer of OldHistory, and minute is the time between two of them in seconds.
+const (
+	minutes = 60
+	minute  = 60
+)
+
+// eachMinute returns one point for each minute from the first to the last point, and at most the last 60. Its time is the start
+// of the minute. Its price is that of the last point in the minute, or in the minutes before it. The points must be sorted.
+func eachMinute(points []*cataloguev1.HistoryPoint) []*cataloguev1.HistoryPoint {
+	if len(points) == 0 {
+		return nil
+	}
+	last := points[len(points)-1].GetT() / minute * minute
+	start := max(points[0].GetT()/minute*minute, last-(minutes-1)*minute)
+	out := make([]*cataloguev1.HistoryPoint, 0, minutes)
+	next := 0
+	for t := start; t <= last; t += minute {
+		for next < len(points) && points[next].GetT() < t+minute {
+			next++
+		}
+		out = append(out, &cataloguev1.HistoryPoint{T: t, P: points[next-1].GetP()})
+	}
+	return out
 }
 
 // maxToken is the maximum length of a token id of a venue, in digits.
