@@ -373,6 +373,9 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if o, _, err = s.Dispute(t.Context(), "71", true, &second); err != nil || !o.DisputedAt.Equal(at) || *o.DisputeReason != second {
 		t.Errorf("repeat: %+v, %v", o, err)
 	}
+	if o, _, err = s.Dispute(t.Context(), "71", true, nil); err != nil || o.DisputeReason == nil || *o.DisputeReason != second {
+		t.Errorf("repeat without a reason: %+v, %v; want the reason %q", o, err, second)
+	}
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictYes, nil); !errors.Is(err, resolution.ErrDisputed) {
 		t.Errorf("claim: %v", err)
 	}
@@ -389,7 +392,7 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrResolved) {
 		t.Errorf("second claim: %v", err)
 	}
-	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != protocol.VerdictYes {
+	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != protocol.VerdictYes || o.DisputeReason != nil {
 		t.Errorf("dispute after the claim: %+v, %v", o, err)
 	}
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrDisputed) {
@@ -401,8 +404,8 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrResolved) {
 		t.Errorf("second claim after clearing: %v", err)
 	}
-	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 5 {
-		t.Errorf("%d audit rows", n)
+	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE subject = '71'`); n != 6 {
+		t.Errorf("%d audit rows, want one for each change and repetition", n)
 	}
 }
 

@@ -365,7 +365,8 @@ WITH before AS (
     VALUES ($1::text, $2::boolean, CASE WHEN $2::boolean THEN $3::text END,
         CASE WHEN $2::boolean THEN $4::timestamptz END)
     ON CONFLICT (market_id) DO UPDATE SET
-        disputed = excluded.disputed, reason = excluded.reason,
+        disputed = excluded.disputed,
+        reason = CASE WHEN excluded.disputed AND d.disputed THEN coalesce(excluded.reason, d.reason) ELSE excluded.reason END,
         disputed_at = CASE WHEN excluded.disputed AND d.disputed THEN d.disputed_at ELSE excluded.disputed_at END
 ), market AS (
     UPDATE markets AS m SET disputed = $2::boolean, updated_at = $4::timestamptz,
@@ -396,8 +397,8 @@ type SetDisputeParams struct {
 	At       time.Time
 }
 
-// Marks a market as disputed or clears the mark, with its history. A repetition preserves the first time and replaces
-// the reason. Clearing the mark deletes the proposal of a native market.
+// Marks a market as disputed or clears the mark, with its history. A repetition preserves the first time, and
+// replaces the reason if it states one. Clearing the mark deletes the proposal of a native market.
 func (q *Queries) SetDispute(ctx context.Context, arg SetDisputeParams) error {
 	_, err := q.db.Exec(ctx, SetDispute,
 		arg.MarketID,

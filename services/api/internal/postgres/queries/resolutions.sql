@@ -105,8 +105,8 @@ SELECT d.market_id FROM score_drains AS d JOIN markets AS m ON m.market_id = d.m
 WHERE NOT m.disputed ORDER BY d.created_at LIMIT 100;
 
 -- name: SetDispute :exec
--- Marks a market as disputed or clears the mark, with its history. A repetition preserves the first time and replaces
--- the reason. Clearing the mark deletes the proposal of a native market.
+-- Marks a market as disputed or clears the mark, with its history. A repetition preserves the first time, and
+-- replaces the reason if it states one. Clearing the mark deletes the proposal of a native market.
 WITH before AS (
     SELECT k.disputed FROM markets AS k WHERE k.market_id = @market_id::text
 ), flag AS (
@@ -114,7 +114,8 @@ WITH before AS (
     VALUES (@market_id::text, @disputed::boolean, CASE WHEN @disputed::boolean THEN sqlc.narg(reason)::text END,
         CASE WHEN @disputed::boolean THEN @at::timestamptz END)
     ON CONFLICT (market_id) DO UPDATE SET
-        disputed = excluded.disputed, reason = excluded.reason,
+        disputed = excluded.disputed,
+        reason = CASE WHEN excluded.disputed AND d.disputed THEN coalesce(excluded.reason, d.reason) ELSE excluded.reason END,
         disputed_at = CASE WHEN excluded.disputed AND d.disputed THEN d.disputed_at ELSE excluded.disputed_at END
 ), market AS (
     UPDATE markets AS m SET disputed = @disputed::boolean, updated_at = @at::timestamptz,
