@@ -111,9 +111,9 @@ func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read
 	return a.points, err
 }
 
-// ByMarket returns the history of a market, oldest point first, or nil for an unknown market. It returns the stored snapshots
-// if the market has no order book at the primary venue, or if that venue is unavailable. Errors: venue_unavailable if there
-// are no snapshots either, and db_unavailable.
+// ByMarket returns the history of a market, oldest point first, or nil for an unknown market. The history of a market of the
+// primary venue is that of its order book, and nil if it has none: the stored snapshots come from the metadata service, whose
+// prices are of another kind. Other markets have the stored snapshots. Errors: venue_unavailable, db_unavailable.
 func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol.Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
@@ -123,19 +123,13 @@ func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol
 		if err != nil {
 			return nil, err
 		}
-		var unavailable error
-		if book.Provider == protocol.Polymarket && book.TokenID != "" {
-			points, err := s.venue.History(ctx, book, i)
-			if err == nil {
-				return points, nil
-			}
-			unavailable = err
+		switch {
+		case book.Provider != protocol.Polymarket:
+			return s.markets.Snapshots(ctx, id, i.Start(s.now()))
+		case book.TokenID == "":
+			return nil, nil
 		}
-		points, err := s.markets.Snapshots(ctx, id, i.Start(s.now()))
-		if unavailable != nil && (err != nil || len(points) == 0) {
-			return nil, unavailable
-		}
-		return points, err
+		return s.venue.History(ctx, book, i)
 	})
 }
 

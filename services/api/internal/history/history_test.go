@@ -79,10 +79,10 @@ func TestHistorySource(t *testing.T) {
 		want          string
 	}{
 		{"1", nil, nil, false, "[{1 0.2}] <nil>"},
-		{"1", errAway, nil, false, "[{1000 0.5}] <nil>"},
+		{"1", errAway, nil, false, "[] away"},
 		{"1", errAway, nil, true, "[] away"},
 		{"1", errAway, errors.New("no database"), false, "[] away"},
-		{"2", nil, nil, false, "[{1000 0.5}] <nil>"},
+		{"2", nil, nil, false, "[] <nil>"},
 		{"lmt-x", nil, nil, false, "[{1000 0.5}] <nil>"},
 		{"native-aaaaaaaaaaaa", nil, errAway, true, "[] away"},
 		{"999", nil, nil, false, "[] <nil>"},
@@ -152,7 +152,7 @@ func TestAnswersAreCached(t *testing.T) {
 	}
 	s, service, clock := setup(t)
 	for interval, back := range map[protocol.Interval]time.Duration{protocol.IntervalHour: time.Hour, protocol.IntervalDay: 24 * time.Hour, protocol.IntervalWeek: 168 * time.Hour} {
-		if _, err := service.ByMarket(t.Context(), "2", interval); err != nil || clock.Now().Sub(s.from) != back {
+		if _, err := service.ByMarket(t.Context(), "lmt-x", interval); err != nil || clock.Now().Sub(s.from) != back {
 			t.Errorf("%s starts at %v, %v", interval, s.from, err)
 		}
 	}
