@@ -48,6 +48,18 @@ func Query(raw string, params []Param) []string {
 	return out
 }
 
+// Has reports whether a raw query contains a parameter, with any value or none.
+func Has(raw, parameter string) bool {
+	plain := !strings.ContainsAny(raw, "%+")
+	for pair := range strings.SplitSeq(raw, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if name, ok := unescape(name, plain); ok && name == parameter {
+			return true
+		}
+	}
+	return false
+}
+
 func unescape(s string, plain bool) (string, bool) {
 	if plain {
 		return s, true

@@ -8210,7 +8210,7 @@ type GetFollowCountsParams struct {
 
 // ListFeedParams defines parameters for ListFeed.
 type ListFeedParams struct {
-	// Types Comma-separated list of event types; unknown types are ignored.
+	// Types Comma-separated list of event types.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
 	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
@@ -8222,7 +8222,7 @@ type ListFeedParams struct {
 	// Handle Only events of this operator.
 	Handle *string `form:"handle,omitempty" json:"handle,omitempty"`
 
-	// After Events after this number.
+	// After Events after this number, in order; takes precedence over `cursor`.
 	After *int `form:"after,omitempty" json:"after,omitempty"`
 
 	// Cursor `next_cursor` of the previous page.
@@ -10997,7 +10997,8 @@ type ClientInterface interface {
 
 	// ListOldHistory Get the last hour of a market (older format)
 	//
-	// For older clients; use `/api/polymarket/market-history` instead.
+	// For older clients; use `/api/polymarket/market-history` instead. `ts` is the start of a minute, and `p` is the last
+	// price up to the end of that minute.
 	//
 	// Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 	ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11011,8 +11012,9 @@ type ClientInterface interface {
 
 	// ListMarketHistory Get the price history of a market
 	//
-	// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
-	// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
+	// YES price from the order book of the primary venue, for the first token of the market. The answer is empty if that
+	// venue is unavailable. The history of other markets comes from stored snapshots. An unknown market or token has no
+	// points.
 	//
 	// Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
 	ListMarketHistory(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11377,7 +11379,7 @@ type ClientInterface interface {
 	// DisputeMarketWithBody Flag or clear a dispute
 	//
 	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11387,7 +11389,7 @@ type ClientInterface interface {
 	// DisputeMarket Flag or clear a dispute
 	//
 	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11719,9 +11721,9 @@ type ClientInterface interface {
 	//
 	// Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
 	// the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
-	// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
-	// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
-	// with the same number.
+	// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number is an error, as is
+	// every parameter with an invalid value; only an unknown `lane` is ignored. A degraded answer is empty and has
+	// neither `head` nor `gap`; repeat the request with the same number.
 	//
 	// Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 	ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13952,7 +13954,8 @@ func (c *Client) ListTiles(ctx context.Context, params *ListTilesParams, reqEdit
 
 // ListOldHistory Get the last hour of a market (older format)
 //
-// For older clients; use `/api/polymarket/market-history` instead.
+// For older clients; use `/api/polymarket/market-history` instead. `ts` is the start of a minute, and `p` is the last
+// price up to the end of that minute.
 //
 // Corresponds with GET /api/polymarket/history (the `ListOldHistory` operationId).
 func (c *Client) ListOldHistory(ctx context.Context, params *ListOldHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13986,8 +13989,9 @@ func (c *Client) GetVenueMarket(ctx context.Context, params *GetVenueMarketParam
 
 // ListMarketHistory Get the price history of a market
 //
-// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
-// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
+// YES price from the order book of the primary venue, for the first token of the market. The answer is empty if that
+// venue is unavailable. The history of other markets comes from stored snapshots. An unknown market or token has no
+// points.
 //
 // Corresponds with GET /api/polymarket/market-history (the `ListMarketHistory` operationId).
 func (c *Client) ListMarketHistory(ctx context.Context, params *ListMarketHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14782,7 +14786,7 @@ func (c *Client) ReportContent(ctx context.Context, body ReportContentJSONReques
 // DisputeMarketWithBody Flag or clear a dispute
 //
 // While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -14802,7 +14806,7 @@ func (c *Client) DisputeMarketWithBody(ctx context.Context, contentType string, 
 // DisputeMarket Flag or clear a dispute
 //
 // While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15522,9 +15526,9 @@ func (c *Client) MintAgentKey(ctx context.Context, body MintAgentKeyJSONRequestB
 //
 // Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
 // the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
-// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
-// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
-// with the same number.
+// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number is an error, as is
+// every parameter with an invalid value; only an unknown `lane` is ignored. A degraded answer is empty and has
+// neither `head` nor `gap`; repeat the request with the same number.
 //
 // Corresponds with GET /api/v1/feed (the `ListFeed` operationId).
 func (c *Client) ListFeed(ctx context.Context, params *ListFeedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -26283,7 +26287,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListOldHistoryWithResponse Get the last hour of a market (older format)
 	//
-	// For older clients; use `/api/polymarket/market-history` instead.
+	// For older clients; use `/api/polymarket/market-history` instead. `ts` is the start of a minute, and `p` is the last
+	// price up to the end of that minute.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26301,8 +26306,9 @@ type ClientWithResponsesInterface interface {
 
 	// ListMarketHistoryWithResponse Get the price history of a market
 	//
-	// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
-	// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
+	// YES price from the order book of the primary venue, for the first token of the market. The answer is empty if that
+	// venue is unavailable. The history of other markets comes from stored snapshots. An unknown market or token has no
+	// points.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26699,7 +26705,7 @@ type ClientWithResponsesInterface interface {
 	// DisputeMarketWithBodyWithResponse Flag or clear a dispute
 	//
 	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26709,7 +26715,7 @@ type ClientWithResponsesInterface interface {
 	// DisputeMarketWithResponse Flag or clear a dispute
 	//
 	// While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-	// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+	// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27081,9 +27087,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
 	// the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
-	// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
-	// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
-	// with the same number.
+	// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number is an error, as is
+	// every parameter with an invalid value; only an unknown `lane` is ignored. A degraded answer is empty and has
+	// neither `head` nor `gap`; repeat the request with the same number.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -37748,7 +37754,8 @@ func (c *ClientWithResponses) ListTilesWithResponse(ctx context.Context, params 
 
 // ListOldHistoryWithResponse Get the last hour of a market (older format)
 //
-// For older clients; use `/api/polymarket/market-history` instead.
+// For older clients; use `/api/polymarket/market-history` instead. `ts` is the start of a minute, and `p` is the last
+// price up to the end of that minute.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37778,8 +37785,9 @@ func (c *ClientWithResponses) GetVenueMarketWithResponse(ctx context.Context, pa
 
 // ListMarketHistoryWithResponse Get the price history of a market
 //
-// YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
-// the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
+// YES price from the order book of the primary venue, for the first token of the market. The answer is empty if that
+// venue is unavailable. The history of other markets comes from stored snapshots. An unknown market or token has no
+// points.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38434,7 +38442,7 @@ func (c *ClientWithResponses) ReportContentWithResponse(ctx context.Context, bod
 // DisputeMarketWithBodyWithResponse Flag or clear a dispute
 //
 // While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -38450,7 +38458,7 @@ func (c *ClientWithResponses) DisputeMarketWithBodyWithResponse(ctx context.Cont
 // DisputeMarketWithResponse Flag or clear a dispute
 //
 // While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-// scores the calls that a claim left pending. Repeating the flag only changes the reason.
+// scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -39055,9 +39063,9 @@ func (c *ClientWithResponses) MintAgentKeyWithResponse(ctx context.Context, body
 //
 // Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
 // the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
-// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
-// answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
-// with the same number.
+// stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number is an error, as is
+// every parameter with an invalid value; only an unknown `lane` is ignored. A degraded answer is empty and has
+// neither `head` nor `gap`; repeat the request with the same number.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -300,7 +300,13 @@ const (
 	ErrInvalidTypes Code = "invalid_types"
 	// ErrInvalidSince is 400: since or Last-Event-ID is neither an event number nor a position of this stream.
 	ErrInvalidSince Code = "invalid_since"
-	// ErrFutureCursor is 400: since is above the newest number.
+	// ErrInvalidAfter is 400: after is not an integer of at least 0.
+	ErrInvalidAfter Code = "invalid_after"
+	// ErrInvalidCursor is 400: cursor is not the next_cursor of an earlier page.
+	ErrInvalidCursor Code = "invalid_cursor"
+	// ErrInvalidLimit is 400: limit is not an integer of at least 1.
+	ErrInvalidLimit Code = "invalid_limit"
+	// ErrFutureCursor is 400: after or since is above the newest number, which is the extra member head.
 	ErrFutureCursor Code = "future_cursor"
 	// ErrInvalidActive is 400: true or false.
 	ErrInvalidActive Code = "invalid_active"
@@ -500,6 +506,9 @@ var Codes = []Code{
 	ErrUnknownChannel,
 	ErrInvalidTypes,
 	ErrInvalidSince,
+	ErrInvalidAfter,
+	ErrInvalidCursor,
+	ErrInvalidLimit,
 	ErrFutureCursor,
 	ErrInvalidActive,
 	ErrInvalidResolvesBy,

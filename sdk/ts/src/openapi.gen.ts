@@ -1580,7 +1580,8 @@ export interface paths {
         };
         /**
          * Get the last hour of a market (older format)
-         * @description For older clients; use `/api/polymarket/market-history` instead.
+         * @description For older clients; use `/api/polymarket/market-history` instead. `ts` is the start of a minute, and `p` is the last
+         *     price up to the end of that minute.
          */
         get: operations["listOldHistory"];
         put?: never;
@@ -1620,8 +1621,9 @@ export interface paths {
         };
         /**
          * Get the price history of a market
-         * @description YES price from the order book of the primary venue, for the first token of the market. For other markets, and if
-         *     the venue is unavailable, the history comes from stored snapshots. An unknown market or token has no points.
+         * @description YES price from the order book of the primary venue, for the first token of the market. The answer is empty if that
+         *     venue is unavailable. The history of other markets comes from stored snapshots. An unknown market or token has no
+         *     points.
          */
         get: operations["listMarketHistory"];
         put?: never;
@@ -2142,7 +2144,7 @@ export interface paths {
         /**
          * Flag or clear a dispute
          * @description While the dispute is flagged, no further call on the market is scored; existing scores stay. Clearing the flag
-         *     scores the calls that a claim left pending. Repeating the flag only changes the reason.
+         *     scores the calls that a claim left pending. Repeating the flag only changes the reason, if the request has one.
          */
         post: operations["disputeMarket"];
         delete?: never;
@@ -2741,9 +2743,9 @@ export interface paths {
          * List numbered events
          * @description Newest first, paged with `cursor`; with `after`, in order from that number. The numbers have no gaps and follow
          *     the order of the commits, so a reader that has read event 41 requests `after=41` and misses nothing. Events are
-         *     stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number has an empty
-         *     answer, with the newest number as `head`. A degraded answer is empty and has neither member; repeat the request
-         *     with the same number.
+         *     stored for 90 days: an answer to an older `after` has `gap`. An `after` above the newest number is an error, as is
+         *     every parameter with an invalid value; only an unknown `lane` is ignored. A degraded answer is empty and has
+         *     neither `head` nor `gap`; repeat the request with the same number.
          */
         get: operations["listFeed"];
         put?: never;
@@ -10718,7 +10720,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One point for each minute; empty if no source is available. */
+            /** @description One point for each minute since the first price of the hour, at most 60; empty if no source is available. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12384,7 +12386,7 @@ export interface operations {
     listFeed: {
         parameters: {
             query?: {
-                /** @description Comma-separated list of event types; unknown types are ignored. */
+                /** @description Comma-separated list of event types. */
                 types?: string;
                 /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
                 lane?: components["parameters"]["LaneFilter"];
@@ -12392,7 +12394,7 @@ export interface operations {
                 providers?: string;
                 /** @description Only events of this operator. */
                 handle?: string;
-                /** @description Events after this number. */
+                /** @description Events after this number, in order; takes precedence over `cursor`. */
                 after?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["Cursor"];

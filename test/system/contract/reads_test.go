@@ -3,6 +3,7 @@ package contract
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -198,7 +199,7 @@ func TestListsAcceptEveryParameter(t *testing.T) {
 			s.Hub + "/api/network/program",
 			"preset spec providers categories maxResolveHours minVolume maxVolume minYes maxYes topPerCategory limit lanes",
 		},
-		{s.API + "/api/v1/feed", "types lane providers handle after cursor limit"},
+		{s.API + "/api/v1/feed", "lane"}, // its other parameters are strict
 		{s.API + "/api/v1/signals/leaderboard", "operators lane limit"},
 		{s.Clock + "/program/timeline", "limit"},
 		{s.Clock + "/program/channel", "preset limit"},
@@ -220,5 +221,35 @@ func TestListsAcceptEveryParameter(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFeedRejectsInvalidParameters checks that the feed and its stream never ignore a parameter on which completeness depends.
+func TestFeedRejectsInvalidParameters(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	var page struct{ Head *int64 }
+	get(t, s.API+"/api/v1/feed?after=0").Require(http.StatusOK).Decode(&page)
+	if page.Head == nil {
+		t.Fatal("the answer to after=0 has no head")
+	}
+	future := strconv.FormatInt(*page.Head+1_000_000, 10)
+	for query, code := range map[string]string{
+		"feed?after=x": "invalid_after", "feed?after=": "invalid_after", "feed?after=-1": "invalid_after",
+		"feed?types=signal.filed": "invalid_types", "feed?providers=moon": "invalid_providers", "feed?handle=%20": "invalid_handle",
+		"feed?limit=x": "invalid_limit", "feed?cursor=x": "invalid_cursor", "feed?after=" + future: "future_cursor",
+		"feed/stream?channels=signals&since=x": "invalid_since", "feed/stream?channels=signals&since=" + future: "future_cursor",
+		"feed/stream?channels=signal": "unknown_channel",
+	} {
+		get(t, s.API+"/api/v1/"+query).RequireError(http.StatusBadRequest, code)
+	}
+	// An unknown operator has no events, but the numbers of the feed.
+	var none struct {
+		Items []any
+		Head  int64
+	}
+	get(t, s.API+"/api/v1/feed?after=0&handle=no_such_operator").Require(http.StatusOK).Decode(&none)
+	if len(none.Items) != 0 || none.Head < *page.Head {
+		t.Errorf("the feed of an unknown operator has %d items and head %d; want none and at least %d", len(none.Items), none.Head, *page.Head)
 	}
 }

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,22 +22,26 @@ import (
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	of := func(raw string) string {
-		q := readFeed(raw)
-		return fmt.Sprintf("%v %q %v %q %d %v %d %v", q.Types, q.Lane, q.Providers, q.Handle, q.Limit, q.Forward, q.From, q.none)
+		q, err := readFeed(raw)
+		return fmt.Sprintf("%v %q %v %q %d %v %d %v", q.Types, q.Lane, q.Providers, q.Handle, q.Limit, q.Forward, q.From, err)
 	}
 	span := func(raw string) string {
 		market, d := readHistory(raw)
 		return market + " " + d.String()
 	}
-	const filtered = `[market.status signal.event] "SCIENCE" [kalshi polymarket] "mara_k" 200 false 0 false`
-	const one, other = "types=signal.event,nonsense,market.status&lane=science&providers=kalshi,polymarket,moon&handle=Mara_K&limit=9999",
+	keyOf := func(raw string) string {
+		key, ok := feedKey(raw)
+		return fmt.Sprint(key, ok)
+	}
+	const filtered = `[market.status signal.event] "SCIENCE" [kalshi polymarket] "mara_k" 200 false 0 <nil>`
+	const one, other = "types=signal.event,market.status,signal.event&lane=science&providers=kalshi,polymarket&handle=Mara_K&limit=9999",
 		"limit=9999&types=market.status,signal.event&lane=SCIENCE&handle=mara_k&providers=polymarket,kalshi&x=1"
 	for _, c := range []struct{ name, got, want string }{
 		{"feed", of(one), filtered},
 		{"feed in another order", of(other), filtered},
-		{"cache key of the feed", readFeed(one).key(), readFeed(other).key()},
-		{"feed without known values", of("types=nonsense&providers=moon&lane=OTHER&limit=x&after=-1&cursor=%21"), `[] "" [] "" 50 false 0 false`},
-		{"feed of an impossible handle", of("handle=%21%21"), `[] "" [] "" 50 false 0 true`},
+		{"cache key of the feed", keyOf(one), keyOf(other)},
+		{"feed of an unknown lane", of("lane=OTHER"), `[] "" [] "" 50 false 0 <nil>`},
+		{"cache key of an invalid query", strconv.FormatBool(strings.HasSuffix(keyOf("after=x"), "false")), "true"},
 		{"board", fmt.Sprint(readBoard("operators=all&limit=500&lane=science")), "{all SCIENCE 200 }"},
 		{"board without known values", fmt.Sprint(readBoard("operators=robots&lane=moon")), "{human  50 }"},
 		{"board by edge", fmt.Sprint(readBoard("order=edge&operators=all&lane=crypto")), "{all CRYPTO 50 edge}"},
@@ -97,7 +103,7 @@ func TestShapes(t *testing.T) {
 	settled.CrowdYes, settled.CrowdNo, settled.URL = 0, 0, "https://venue.example/x"
 	outcome := &resolution.Outcome{Verdict: &no, Resolver: &who, Source: &who, ResolvedAt: &decided}
 	for name, shown := range map[string]any{
-		"feed.json": showFeed(feedQuery{}, events),
+		"feed.json": showFeed(feed.Query{}, events),
 		"leaderboard.json": s.showBoard([]board.Row{
 			ranked(1, "mara_k", protocol.Human, protocol.Independent, board.Edge{Calls: 18, EdgeBps: 260, LowBps: -140, HighBps: 655}),
 			ranked(2, "bot", protocol.AIAgent, protocol.Automated, board.Edge{}),

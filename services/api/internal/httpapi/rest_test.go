@@ -93,18 +93,17 @@ func TestFeedPages(t *testing.T) {
 		down, up = append(down, 24-n), append(up, n)
 	}
 	for path, want := range map[string][]int64{
-		"/api/v1/feed?limit=5":                                     down,
-		"/api/v1/feed?limit=5&lane=MUSIC":                          down,
-		"/api/v1/feed?limit=5&lane=TECH":                           nil,
-		"/api/v1/feed?limit=5&after=0":                             up,
-		"/api/v1/feed?limit=5&types=market.status&after=20":        up[20:],
-		"/api/v1/feed?limit=5&providers=polymarket&after=22":       up[22:],
-		"/api/v1/feed?limit=5&after=23":                            nil,
-		"/api/v1/feed?limit=5&handle=%21%21":                       nil,
-		"/api/v1/feed?limit=5&types=nonsense&lane=OTHER":           down,
-		"/api/v1/feed?limit=5&after=9223372036854775807":           nil,
-		"/api/v1/feed?limit=5&cursor=eyJrIjpbIjQiXSwiaWQiOiJiIn0":  down[20:],
-		"/api/v1/feed?limit=5&cursor=eyJrIjpbIi05Il0sImlkIjoiYiJ9": down,
+		"/api/v1/feed?limit=5":                                    down,
+		"/api/v1/feed?limit=5&lane=MUSIC":                         down,
+		"/api/v1/feed?limit=5&lane=TECH":                          nil,
+		"/api/v1/feed?limit=5&after=0":                            up,
+		"/api/v1/feed?limit=5&types=market.status&after=20":       up[20:],
+		"/api/v1/feed?limit=5&providers=polymarket&after=22":      up[22:],
+		"/api/v1/feed?limit=5&after=23":                           nil,
+		"/api/v1/feed?limit=5&handle=nobody_at_all":               nil,
+		"/api/v1/feed?limit=5&lane=OTHER":                         down,
+		"/api/v1/feed?limit=5&lane=nonsense&cursor=":              down,
+		"/api/v1/feed?limit=5&cursor=eyJrIjpbIjQiXSwiaWQiOiJiIn0": down[20:],
 	} {
 		if diff := cmp.Diff(want, walk(path)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
@@ -113,7 +112,8 @@ func TestFeedPages(t *testing.T) {
 }
 
 // TestFeedGaps checks that a response to a request with after contains the newest event number. It must contain a gap if events
-// after that number are no longer stored, even if the filter excludes them.
+// after that number are no longer stored, even if the filter excludes them. An invalid parameter, and an after above the newest
+// number, must be an error.
 func TestFeedGaps(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -124,26 +124,49 @@ func TestFeedGaps(t *testing.T) {
 	b.fact("market.status", "2", 1)
 	b.head(8)
 	for query, want := range map[string]string{
-		"after=0":                        "6 7 8 head 8 gap 0 6",
-		"after=4":                        "6 7 8 head 8 gap 4 6",
-		"after=5":                        "6 7 8 head 8",
-		"after=3&lane=SCIENCE":           "8 head 8 gap 3 6",
-		"after=6&lane=SCIENCE":           "8 head 8",
-		"after=2&types=market.disputed":  "head 8 gap 2 6",
-		"after=8":                        "head 8",
-		"after=700":                      "head 8",
-		"after=9223372036854775807":      "head 8",
-		"after=-1":                       "8 7 6",
-		"after=x":                        "8 7 6",
-		"after=1.5":                      "8 7 6",
-		"after=1-2":                      "8 7 6",
-		"after=9223372036854775808":      "8 7 6",
-		"":                               "8 7 6",
-		"after=4&limit=1":                "6 head 8 gap 4 6",
-		"after=6&types=market.status,xx": "7 8 head 8",
+		"after=0":                                "6 7 8 head 8 gap 0 6",
+		"after=4":                                "6 7 8 head 8 gap 4 6",
+		"after=5":                                "6 7 8 head 8",
+		"after=3&lane=SCIENCE":                   "8 head 8 gap 3 6",
+		"after=6&lane=SCIENCE":                   "8 head 8",
+		"after=2&types=market.disputed":          "head 8 gap 2 6",
+		"after=8":                                "head 8",
+		"after=9":                                "400 future_cursor head 8",
+		"after=9223372036854775807":              "400 future_cursor head 8",
+		"after=9&handle=nobody_at_all":           "400 future_cursor head 8",
+		"after=8&handle=nobody_at_all":           "head 8",
+		"after=2&handle=nobody_at_all":           "head 8 gap 2 6",
+		"after=-1":                               "400 invalid_after",
+		"after=x":                                "400 invalid_after",
+		"after=":                                 "400 invalid_after",
+		"after":                                  "400 invalid_after",
+		"after=%zz":                              "400 invalid_after",
+		"%61fter=1.5":                            "400 invalid_after",
+		"after=1-2":                              "400 invalid_after",
+		"after=9223372036854775808":              "400 invalid_after",
+		"after=1&x=" + strings.Repeat("x", 5000): "400 invalid_after",
+		"":                                       "8 7 6",
+		"after=4&limit=1":                        "6 head 8 gap 4 6",
+		"after=6&types=market.status,xx":         "400 invalid_types",
+		"types=":                                 "400 invalid_types",
+		"types=price.tick":                       "400 invalid_types",
+		"providers=polymarket,x":                 "400 invalid_providers",
+		"handle=%21%21":                          "400 invalid_handle",
+		"handle=":                                "400 invalid_handle",
+		"limit=0":                                "400 invalid_limit",
+		"limit=-1":                               "400 invalid_limit",
+		"limit=x":                                "400 invalid_limit",
+		"limit=":                                 "400 invalid_limit",
+		"limit=99999999999999999999":             "8 7 6",
+		"cursor=zz":                              "400 invalid_cursor",
+		"cursor=eyJrIjpbIi05Il0sImlkIjoiYiJ9":    "400 invalid_cursor",
+		"cursor=eyJrIjpbIjkiXSwiaWQiOiJhZnRlciJ9": "400 future_cursor head 8",
 	} {
 		a := b.get("/api/v1/feed?" + query)
 		var got []string
+		if code, ok := a.body["error"].(string); ok {
+			got = append(got, fmt.Sprint(a.status), code)
+		}
 		items, _ := a.body["items"].([]any)
 		for _, it := range items {
 			got = append(got, fmt.Sprint(number(it.(map[string]any)["seq"])))

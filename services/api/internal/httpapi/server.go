@@ -150,7 +150,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 		return func(_, rawQuery string) (string, bool) { return key(rawQuery) }
 	}
 	return httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: allow, Count: s.Count},
-		hot("/api/v1/feed", cacheFeed, s.feeds, byQuery(func(raw string) string { return readFeed(raw).key() })),
+		hot("/api/v1/feed", cacheFeed, s.feeds, ofOne(feedKey)),
 		hot("/api/v1/signals/leaderboard", cacheBoard, s.ranks, byQuery(func(raw string) string { return readBoard(raw).key() })),
 		hot("/api/v1/signals/external", cacheAura, s.attention, byQuery(func(raw string) string { return readTop(raw).key("external") })),
 		hot("/api/aura/top", cacheAura, s.attention, byQuery(func(raw string) string { return readTop(raw).key("top") })),

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -41,6 +42,9 @@ func (s *sockets) stream(c echo.Context) error {
 	if !s.Broker.Ready() {
 		return errStarting
 	}
+	if err := s.checkPositions(r.Context(), requested); err != nil {
+		return err
+	}
 	header := c.Response().Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
@@ -68,6 +72,30 @@ func (s *sockets) stream(c echo.Context) error {
 	}
 	k.finish(ctx, code)
 	p.finish()
+	return nil
+}
+
+// checkPositions returns the error future_cursor if a stream would start after a number above the newest event. Another process
+// can be ahead of this one, so it reads the newest number from the database. If that fails, the stream reports an invalid start
+// in an error frame.
+func (s *sockets) checkPositions(ctx context.Context, requested []pendingSub) error {
+	var last int64
+	for _, p := range requested {
+		last = max(last, p.since)
+	}
+	if last <= s.Broker.Head() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	var head int64
+	err := s.lookup(ctx, s.lookups, func(ctx context.Context) (err error) {
+		head, err = s.Feed.FeedHead(ctx)
+		return err
+	})
+	if err == nil && last > head {
+		return future("since", head)
+	}
 	return nil
 }
 

@@ -24,7 +24,11 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	if q.Handle != "" {
 		user, err = s.rq.GetOperatorID(ctx, q.Handle)
 		if err != nil {
-			return feed.Page{}, missing(err, nil, "find operator")
+			p := feed.Page{}
+			if err = missing(err, nil, "find operator"); err == nil && q.Forward {
+				err = s.setOldest(ctx, &p, q.From, head)
+			}
+			return p, err
 		}
 	}
 	lo, hi := window(q, head, user != "")
