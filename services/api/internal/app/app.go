@@ -179,6 +179,7 @@ func (a *App) buildServices() error {
 	a.sealer = journal.NewSealer(a.store, key, a.now)
 	a.buildOutbound()
 	a.ticker = relay.NewTicker(a.store, a.redis, a.broker, a.now, a.log)
+	a.store.OnMoved(a.pubsub.PublishMoved)
 	a.oracle.Watch(a.ticker.AllViewers)
 	a.signals.SetViewerCounter(func(id protocol.MarketID) int { return a.ticker.CachedViewers(string(id)) })
 	return nil

@@ -28,6 +28,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/grpcapi"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/relay"
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 	"github.com/signalcast/signalcast/services/api/internal/venue/kalshi"
 	"github.com/signalcast/signalcast/services/api/internal/venue/limitless"
@@ -83,8 +84,12 @@ func classify() market.Classify {
 }
 
 // publishNews sends an event without a sequence number to the readers of this process. For the event key.revoked, it also
-// closes the connections that use the revoked key.
+// closes the connections that use the revoked key. It passes changes of prices to the ticker, which publishes them.
 func (a *App) publishNews(e feed.Ephemeral) {
+	if ids, ok := relay.MovedMarkets(&e); ok {
+		a.ticker.Moved(ids)
+		return
+	}
 	a.broker.Publish(e)
 	if e.Type == feed.KeyRevoked {
 		a.public.Revoked(e.Channel.Owner())

@@ -157,18 +157,46 @@ func (b *Broker) Readers(c feed.Channel) int {
 	return n
 }
 
+// Channels returns the number of subscriptions to each channel. Channels without a subscription are absent.
+func (b *Broker) Channels() map[feed.Channel]int {
+	out := make(map[feed.Channel]int)
+	b.each(func(s *shard) {
+		for c, t := range s.topics {
+			out[c] += t.count
+		}
+	})
+	return out
+}
+
 // Markets returns the number of subscriptions to the channel of each market, by market id. Markets without a subscription are
 // absent.
 func (b *Broker) Markets() map[string]int {
 	out := make(map[string]int)
-	b.each(func(s *shard) {
-		for c, t := range s.topics {
-			if id := c.MarketID(); id != "" {
-				out[id] += t.count
+	for c, n := range b.Channels() {
+		if id := c.MarketID(); id != "" {
+			out[id] = n
+		}
+	}
+	return out
+}
+
+// MarketsOf returns the market ids of the events of a type after a number, as far as they are in memory, and the number up to
+// which it has searched.
+func (b *Broker) MarketsOf(kind feed.Type, after int64) (ids []string, through int64) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for n := max(after, b.head-b.stored) + 1; n <= b.head; n++ {
+		e := b.ring[n%int64(len(b.ring))]
+		if e.msg.Type != kind {
+			continue
+		}
+		for _, l := range e.msg.Links {
+			if id := l.Channel.MarketID(); id != "" {
+				ids = append(ids, id)
 			}
 		}
-	})
-	return out
+	}
+	return ids, b.head
 }
 
 // replayFrames returns the frames of the events of channel c with after < number <= upTo, up to about chunkBytes. through is

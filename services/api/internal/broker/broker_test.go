@@ -401,3 +401,48 @@ func TestWaitForSpace(t *testing.T) {
 		}
 	})
 }
+
+// TestNewestOfManySubjects publishes events of 5,000 subjects, each twice, to a fast and a slow reader. The fast reader must
+// receive the last event of each subject. The slow reader must receive the rest in parts, with a bounded queue, and must receive
+// no event that a later one replaced before it was sent.
+func TestNewestOfManySubjects(t *testing.T) {
+	t.Parallel()
+	b := newBroker(t, 8)
+	fast, _, _ := listen(t, b, feed.Prices)
+	slow, reader, _ := listen(t, b, feed.Prices)
+	slow.Take(100)
+	const subjects = 5000
+	publish := func(round int) {
+		for i := range subjects {
+			b.Publish(feed.Ephemeral{
+				Channel: feed.Prices, Type: feed.PriceTick, Subject: fmt.Sprint(i), Data: fmt.Appendf(nil, `{"market":%d,"round":%d}`, i, round),
+			})
+		}
+	}
+	lastRound := func(p *brokertest.Conn, round int) int {
+		n := 0
+		for _, text := range p.Texts() {
+			if strings.Contains(text, fmt.Sprintf(`"round":%d}`, round)) {
+				n++
+			}
+		}
+		return n
+	}
+	for round := 1; round <= 3; round++ {
+		publish(round)
+		testkit.Eventually(t, 10*time.Second, func() bool { return lastRound(fast, round) == subjects })
+	}
+	slow.TakeAll()
+	testkit.Eventually(t, 10*time.Second, func() bool { return lastRound(slow, 3) == subjects })
+	if n := len(slow.Texts()); n > subjects+1000 {
+		t.Errorf("the slow reader received %d events of %d subjects; replaced events must not be sent", n, subjects)
+	}
+	if reader.Closed() {
+		t.Error("the slow reader is closed")
+	}
+	late, _, _ := listen(t, b, feed.Prices)
+	b.Publish(feed.Ephemeral{Channel: feed.Prices, Type: feed.PriceTick, Subject: "late", Data: []byte(`{"round":4}`)})
+	if got := texts(t, late, 1); !strings.Contains(got[0], `"round":4}`) {
+		t.Errorf("a new reader received %s, want only events after its subscription", got)
+	}
+}

@@ -15,8 +15,9 @@ const (
 	// delayPerReader is added to batchDelay for each write of the previous flush, so that a large audience gets fewer and
 	// larger writes. It is about a tenth of the duration of a write.
 	delayPerReader = time.Microsecond
-	// maxNewest is the maximum number of events without a number that a topic stores for lagging readers.
-	maxNewest = 256
+	// maxNewest is the maximum number of events without a number that a topic stores for lagging readers. It must not be less than
+	// the number of subjects of a channel that change in one second.
+	maxNewest = 20_000
 	// yieldEvery is the number of writes after which a flush lets other goroutines run.
 	yieldEvery = 256
 	// maxFlushEvents is the maximum number of numbered events of one flush.
@@ -35,6 +36,7 @@ type shard struct {
 		sync.Mutex
 		events     []*entry
 		ephemerals []*ephemeral // events without a number, at most one per key
+		index      map[ephemeralKey]int
 	}
 
 	mu     sync.Mutex // locked during a flush
@@ -46,11 +48,11 @@ type shard struct {
 
 // topic is a channel to which readers of the shard are subscribed.
 type topic struct {
-	count     int             // number of subscriptions, direct or not
-	direct    []*Subscription // subscriptions that have every event up to head of the shard; a flush writes to them
-	frames    [][]byte        // frames of the current flush
-	newest    []*ephemeral    // the newest event without a number of each key, for lagging readers
-	unwritten bool            // newest contains events that the current flush must write
+	count   int             // number of subscriptions, direct or not
+	direct  []*Subscription // subscriptions that have every event up to head of the shard; a flush writes to them
+	frames  [][]byte        // frames of the current flush
+	newest  newest          // events without a number
+	flushed int64           // number of the last change of newest that a flush has written
 }
 
 // ephemeralKey identifies events without a number that replace each other: only the newest event of a key matters.
@@ -62,9 +64,8 @@ type ephemeralKey struct {
 
 // ephemeral is the websocket frame of an event without a number.
 type ephemeral struct {
-	key       ephemeralKey
-	frame     []byte
-	unwritten bool
+	key   ephemeralKey
+	frame []byte
 }
 
 func (s *shard) deliver(e *entry) {
@@ -77,12 +78,14 @@ func (s *shard) deliver(e *entry) {
 func (s *shard) publish(n *ephemeral) {
 	s.in.Lock()
 	defer s.in.Unlock()
-	for i, o := range s.in.ephemerals {
-		if o.key == n.key {
-			s.in.ephemerals[i] = n
-			return
-		}
+	if i, found := s.in.index[n.key]; found {
+		s.in.ephemerals[i] = n
+		return
 	}
+	if s.in.index == nil {
+		s.in.index = make(map[ephemeralKey]int)
+	}
+	s.in.index[n.key] = len(s.in.ephemerals)
 	s.in.ephemerals = append(s.in.ephemerals, n)
 	signal(s.wake)
 }
@@ -94,7 +97,7 @@ func (s *shard) takeInbox() (events []*entry, ephemerals []*ephemeral, more bool
 	defer s.in.Unlock()
 	n := min(len(s.in.events), maxFlushEvents)
 	events, s.in.events = s.in.events[:n:n], s.in.events[n:]
-	ephemerals, s.in.ephemerals = s.in.ephemerals, nil
+	ephemerals, s.in.ephemerals, s.in.index = s.in.ephemerals, nil, nil
 	if len(s.in.events) == 0 {
 		s.in.events = nil
 	}
@@ -143,7 +146,7 @@ func (s *shard) flush(events []*entry, ephemerals []*ephemeral) (written int) {
 	for _, n := range ephemerals {
 		if t := s.topics[n.key.channel]; t != nil {
 			s.markDirty(t)
-			t.setNewest(&ephemeral{key: n.key, frame: n.frame, unwritten: true})
+			t.newest.put(n)
 		}
 	}
 	before := s.head
@@ -162,56 +165,43 @@ func (s *shard) flush(events []*entry, ephemerals []*ephemeral) (written int) {
 // markDirty adds a topic to the list dirty, unless the list contains it. It must be called before a frame is added to the
 // topic.
 func (s *shard) markDirty(t *topic) {
-	if len(t.frames) == 0 && !t.unwritten {
+	if len(t.frames) == 0 && t.newest.last == t.flushed {
 		s.dirty = append(s.dirty, t)
 	}
 }
 
-// setNewest stores an event without a number. It replaces the event with the same key. If no event has the key and maxNewest
-// events are stored, it replaces the oldest event.
-func (t *topic) setNewest(n *ephemeral) {
-	t.unwritten = true
-	for i, o := range t.newest {
-		if o.key == n.key {
-			t.newest[i] = n
-			return
-		}
-	}
-	if len(t.newest) == maxNewest {
-		t.newest = append(t.newest[:0], t.newest[1:]...)
-	}
-	t.newest = append(t.newest, n)
-}
-
 // write writes the frames of a topic to its direct subscriptions. A subscription whose reader does not accept all bytes is
 // no longer direct and lags. If the reader took no byte, the subscription continues after the event number in the parameter
-// before. If the connection accepted a part, the reader writes the rest, and the subscription continues after s.head.
+// before. If the connection accepted a part, the reader writes the rest, and the subscription continues after s.head. If the
+// events without a number do not fit into one chunk, all subscriptions lag, because the reader would store what the connection
+// does not accept at once.
 func (s *shard) write(t *topic, before int64) {
 	s.joined = s.joined[:0]
 	for _, f := range t.frames {
 		s.joined = append(s.joined, f...)
 	}
-	for _, n := range t.newest {
-		if n.unwritten {
-			s.joined = append(s.joined, n.frame...)
-			n.unwritten = false
-		}
-	}
 	clear(t.frames)
-	t.frames, t.unwritten = t.frames[:0], false
+	news, through := t.newest.after(t.flushed)
+	s.joined = append(s.joined, news...)
+	t.frames = t.frames[:0]
+	flushed := t.flushed
+	t.flushed = t.newest.last
 	for i, n := 0, 1; i < len(t.direct); n++ {
 		if n%yieldEvery == 0 {
 			runtime.Gosched() // with one core, no other goroutine would run during the flush
 		}
-		sub := t.direct[i]
-		switch sub.reader.writeDirect(s.joined) {
+		sub, result := t.direct[i], blocked
+		if through == t.newest.last {
+			result = sub.reader.writeDirect(s.joined)
+		}
+		switch result {
 		case written:
 			i++
 			continue
 		case partial:
-			sub.last = s.head
+			sub.last, sub.newest = s.head, t.flushed
 		case blocked:
-			sub.last = before
+			sub.last, sub.newest = before, flushed
 		}
 		t.drop(sub)
 		sub.reader.addLagging(sub)

@@ -12,6 +12,7 @@ type Subscription struct {
 	channel feed.Channel
 	topic   *topic
 	last    int64 // number of the last event that was sent; outdated while direct
+	newest  int64 // number of the last change of topic.newest that was sent; outdated while direct
 	index   int   // index in topic.direct, or notDirect
 	live    bool  // CatchUp has returned Live: the broker sends all further events
 	closed  bool
@@ -97,9 +98,9 @@ func (s *Subscription) step() (frames []byte, at int64, step Step) {
 	case s.last > sh.head:
 		return nil, 0, Ahead
 	case s.last == sh.head:
-		for _, n := range s.topic.newest {
-			if s.live {
-				frames = append(frames, n.frame...)
+		if s.live {
+			if frames, s.newest = s.topic.newest.after(s.newest); s.newest < s.topic.newest.last {
+				return frames, sh.head, Wait
 			}
 		}
 		s.live = true

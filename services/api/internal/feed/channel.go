@@ -17,10 +17,12 @@ const (
 	Live        Channel = "live"
 	Wire        Channel = "wire"
 	Pulse       Channel = "pulse"
+	Prices      Channel = "prices" // prices of all markets
 	// Me is the name by which a client subscribes to the private channel of its operator. MeChannel returns the canonical name.
 	Me Channel = "me"
 
 	lanePrefix     = "signals:lane:"
+	pricesPrefix   = "prices:"
 	marketPrefix   = "market:"
 	operatorPrefix = "operator:"
 	overlayPrefix  = "overlay:"
@@ -53,11 +55,14 @@ func StationChannel(id string) Channel { return Channel(stationPrefix + id) }
 // LaneChannel returns the channel of the calls on markets of one lane.
 func LaneChannel(lane string) Channel { return Channel(lanePrefix + lane) }
 
+// PricesChannel returns the channel of the prices of markets of one lane.
+func PricesChannel(lane protocol.Lane) Channel { return pricesPrefix + Channel(lane) }
+
 // ParseChannel returns the channel with a name from a client, and false for an unknown name. Handles are converted to lower
 // case; everything else must match exactly.
 func ParseChannel(s string) (Channel, bool) {
 	switch c := Channel(s); c {
-	case Signals, Resolutions, Live, Wire, Pulse, Me:
+	case Signals, Resolutions, Live, Wire, Pulse, Prices, Me:
 		return c, true
 	}
 	kind, rest, _ := strings.Cut(s, ":")
@@ -74,6 +79,8 @@ func ParseChannel(s string) (Channel, bool) {
 	case programPrefix:
 		preset, lane, some := strings.Cut(rest, ":")
 		return Channel(s), slices.Contains(Presets[:], preset) && (!some || isLane(lane))
+	case pricesPrefix:
+		return Channel(s), isLane(rest)
 	}
 	if lane, ok := strings.CutPrefix(s, lanePrefix); ok {
 		return LaneChannel(lane), isLane(lane)
@@ -119,6 +126,9 @@ func (c Channel) Owner() string { return c.after(mePrefix) }
 
 // Lane returns the lane of a LaneChannel, else an empty string.
 func (c Channel) Lane() string { return c.after(lanePrefix) }
+
+// HasPrices reports whether the channel is Prices or a PricesChannel.
+func (c Channel) HasPrices() bool { return c == Prices || c.after(pricesPrefix) != "" }
 
 // Topic returns the name of the channel if it is the channel of a programme, else an empty string.
 func (c Channel) Topic() string {

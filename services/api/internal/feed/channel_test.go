@@ -16,6 +16,7 @@ func TestParseChannel(t *testing.T) {
 		"market:701122": "market:701122", "market:kalshi-KX.A": "market:kalshi-KX.A", "market:native-01hv3q8m2r": "market:native-01hv3q8m2r",
 		"operator:mara_k": "operator:mara_k", "operator:Mara_K": "operator:mara_k",
 		"overlay:Mara_K": "overlay:mara_k", "live": Live, "wire": Wire, "pulse": Pulse, "me": Me,
+		"prices": Prices, "prices:SCIENCE": "prices:SCIENCE",
 		"program:default": "program:default", "program:hot:SCIENCE": "program:hot:SCIENCE",
 	} {
 		if got, ok := ParseChannel(text); !ok || got != want {
@@ -26,7 +27,7 @@ func TestParseChannel(t *testing.T) {
 		"", "signal", "Signals", "signals ", "signals:", "signals:lane:", "signals:lane:science", "signals:lane:OTHER", "signals:lane:NEWS",
 		"market", "market:", "market:???", "market:polymarket:1", "market:..", "market:1\n", "operator:", "operator:a", "operator:mara k", "operator:mära",
 		"overlay:", "overlay:a b", "live:1", "program:", "program:quiet", "program:hot:", "program:hot:OTHER", "program:hot:science", "program:hot:SCIENCE:1",
-		"me:mara_k", "resolutions:1",
+		"me:mara_k", "resolutions:1", "prices:", "prices:OTHER", "prices:science", "prices:lane:SCIENCE", "prices.moved",
 	} {
 		if got, ok := ParseChannel(text); ok {
 			t.Errorf("%q is accepted as %q", text, got)
@@ -48,7 +49,7 @@ func TestChannelsAgreeWithTypes(t *testing.T) {
 		}
 		on := e.Channels()
 		all := []Channel{
-			Signals, Resolutions, Live, Wire, Pulse, MarketChannel("1"), MarketChannel("kalshi-X"), OperatorChannel("mara"), OperatorChannel("tide"),
+			Signals, Resolutions, Live, Wire, Pulse, Prices, PricesChannel("SCIENCE"), MarketChannel("1"), MarketChannel("kalshi-X"), OperatorChannel("mara"), OperatorChannel("tide"),
 			MeChannel("mara"), MeChannel("tide"), OverlayChannel("mara"), "program:hot", "program:hot:SCIENCE", "program:close",
 		}
 		for _, l := range protocol.Lanes {

@@ -3,6 +3,8 @@ package feed
 import (
 	"slices"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Type is the type of an event, for example "signal.created".
@@ -78,12 +80,21 @@ type Event struct {
 	Data     []byte // JSON object
 }
 
-// MarketState is the current price and crowd of a market. Yes is nil without a price.
+// MarketState is the current price and crowd of a market. Prices are in bps, and nil if unknown.
 type MarketState struct {
 	MarketID string
-	Yes      *int  // price of YES in bps
+	Lane     protocol.Lane
+	Yes      *int  // price of YES, as pages show it
+	YesPrice *int  // price at which the venue sells YES
+	NoPrice  *int  // price at which the venue sells NO
 	CrowdYes int64 // number of operators of the crowd who call YES
 	CrowdNo  int64
+}
+
+// SamePrices reports whether the prices of two states are equal.
+func (s *MarketState) SamePrices(o *MarketState) bool {
+	same := func(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+	return same(s.Yes, o.Yes) && same(s.YesPrice, o.YesPrice) && same(s.NoPrice, o.NoPrice)
 }
 
 // Link is one channel of an event, with the number of the previous event on that channel.

@@ -62,7 +62,7 @@ func (k *socket) catchUp(ctx context.Context, plans []pendingSub) {
 
 // hasSnapshot reports whether a subscription to the channel begins with a snapshot.
 func hasSnapshot(c feed.Channel) bool {
-	return c != feed.Signals && c != feed.Resolutions && c.Lane() == ""
+	return c != feed.Signals && c != feed.Resolutions && c.Lane() == "" && !c.HasPrices()
 }
 
 // runCatchUp processes the pending subscriptions in order until none is left or the socket ends.

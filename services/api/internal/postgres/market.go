@@ -66,12 +66,14 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	}), pg.Fault(wrap("list native markets", err))
 }
 
-// ListMarketStates returns, for each given market that is stored, its YES price and the numbers of YES and NO calls of its
-// crowd.
+// ListMarketStates returns, for each given market that is stored, its prices and the numbers of YES and NO calls of its crowd.
 func (s *Store) ListMarketStates(ctx context.Context, ids []string) ([]feed.MarketState, error) {
 	rows, err := s.q.ListMarketCrowds(ctx, ids)
 	return pg.Collect(rows, func(r db.ListMarketCrowdsRow) feed.MarketState {
-		return feed.MarketState{MarketID: r.MarketID, Yes: convertInt[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
+		return feed.MarketState{
+			MarketID: r.MarketID, Lane: protocol.Lane(r.Lane), Yes: convertInt[int](r.YesBps), YesPrice: convertInt[int](r.YesPriceBps),
+			NoPrice: convertInt[int](r.NoPriceBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo,
+		}
 	}), pg.Fault(wrap("list market crowds", err))
 }
 

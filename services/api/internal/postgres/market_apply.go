@@ -39,17 +39,41 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 		byID[string(r.ID)] = r
 		addQuote(&quotes, r, now)
 	}
+	var moved []string
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
-		ids, err := q.StoreQuotes(ctx, quotes)
+		rows, err := q.StoreQuotes(ctx, quotes)
 		if err != nil {
 			return fmt.Errorf("write quotes: %w", err)
 		}
-		if newer = len(ids); newer == 0 {
+		if newer = len(rows); newer == 0 {
 			return nil
+		}
+		ids := make([]string, len(rows))
+		moved = moved[:0]
+		for i, r := range rows {
+			if ids[i] = r.MarketID; r.Moved {
+				moved = append(moved, r.MarketID)
+			}
 		}
 		return storeMarkets(ctx, q, byID, ids, every, now)
 	})
+	if err == nil {
+		s.notifyMoved(ctx, moved)
+	}
 	return newer, err
+}
+
+// OnMoved sets the function that is called after a commit with the ids of the markets of venues whose prices changed in it, at
+// most applyBatch. It must be called before the store is used.
+func (s *Store) OnMoved(do func(ctx context.Context, ids []string)) { s.onMoved = do }
+
+func (s *Store) notifyMoved(ctx context.Context, ids []string) {
+	if s.onMoved == nil {
+		return
+	}
+	for part := range slices.Chunk(ids, applyBatch) {
+		s.onMoved(ctx, part)
+	}
 }
 
 // storeMarkets stores the markets and price snapshots of the records with the given ids, and publishes the unconfirmed calls
@@ -125,8 +149,11 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 		p.YesPriceBps, p.NoPriceBps = append(p.YesPriceBps, yes), append(p.NoPriceBps, no)
 		p.QuotedAt, p.QuoteRule = append(p.QuotedAt, at), append(p.QuoteRule, rule)
 	}
-	newer, err := s.q.StoreTicks(ctx, p)
-	return int(newer), pg.Fault(wrap("store streamed prices", err))
+	r, err := s.q.StoreTicks(ctx, p)
+	if err == nil {
+		s.notifyMoved(ctx, r.Moved)
+	}
+	return int(r.Newer), pg.Fault(wrap("store streamed prices", err))
 }
 
 // InsertStub stores a market that its venue has not confirmed yet, so that an operator can file a call on it. The title of

@@ -45,6 +45,7 @@ type Store struct {
 	stop          context.CancelFunc     // ends the pause in notify
 	cuts          *cache.Cache[struct{}, lastingCut]
 	tolerance     toleranceState
+	onMoved       func(ctx context.Context, ids []string) // nil: none
 }
 
 // New returns a store that uses an open pool, and starts the workers of its queues. Close stops the workers.

@@ -42,6 +42,22 @@ func (p *PubSub) Publish(ctx context.Context, e feed.Ephemeral) {
 	}
 }
 
+// pricesMoved is the type of a message between processes with the ids of markets whose prices have changed.
+const pricesMoved feed.Type = "prices.moved"
+
+// PublishMoved passes the ids of markets whose prices have changed to all processes, including this one.
+func (p *PubSub) PublishMoved(ctx context.Context, ids []string) {
+	p.Publish(ctx, feed.Ephemeral{Channel: feed.Prices, Type: pricesMoved, Data: []byte(strings.Join(ids, ","))})
+}
+
+// MovedMarkets returns the market ids of a message of PublishMoved, and false for any other event.
+func MovedMarkets(e *feed.Ephemeral) ([]string, bool) {
+	if e.Type != pricesMoved {
+		return nil, false
+	}
+	return strings.Split(string(e.Data), ","), true
+}
+
 // Run calls the function handle for the events of all processes until ctx ends. After an error of Redis, it subscribes
 // again.
 func (p *PubSub) Run(ctx context.Context) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -21,7 +23,7 @@ const (
 	viewersEvery = 5 * time.Second
 	// watchedLife is the time after which a viewer count that the hub has reported is ignored.
 	watchedLife = 30 * time.Second
-	// MaxMarkets is the maximum number of markets whose prices and crowds one process publishes.
+	// MaxMarkets is the maximum number of markets whose prices and crowds one process publishes in a second.
 	MaxMarkets = 20_000
 )
 
@@ -36,12 +38,15 @@ type Ticker struct {
 	now    func() time.Time
 	log    *slog.Logger
 
-	// published is the state of each market that was published last.
-	published map[string]feed.MarketState
+	// published is the state of each market that was published last on its channel. prices is that of the channels of prices.
+	published, prices map[string]feed.MarketState
+	// searched is the number of the last event that was searched for calls on native markets.
+	searched int64
 
 	mu      sync.Mutex
-	viewers map[string]int // viewers by market: readers of its channel and viewers of its streams
-	watched map[string]int // viewers of streams by market
+	moved   map[string]bool // markets whose prices may have changed since the last publication, at most MaxMarkets
+	viewers map[string]int  // viewers by market: readers of its channel and viewers of its streams
+	watched map[string]int  // viewers of streams by market
 }
 
 // NewTicker returns a Ticker that publishes to fanOut, with a random process id.
@@ -119,15 +124,23 @@ func (t *Ticker) Run(ctx context.Context) error {
 
 // PublishStates reads the prices and crowds of up to MaxMarkets markets with readers, and publishes those that have changed.
 // For a market without an earlier state, it publishes a known price and a crowd that is not empty, because the snapshot of
-// its readers can be older.
+// its readers can be older. If the channels of prices have readers, it also publishes the prices of markets that Moved has
+// named, and of native markets with new calls.
 func (t *Ticker) PublishStates(ctx context.Context) error {
 	readers := t.broker.Markets()
-	ids := make([]string, 0, len(readers))
+	channels := t.priceChannels()
+	moved := t.takeMoved(len(channels) > 0)
+	ids := make([]string, 0, len(readers)+len(moved))
 	for id := range readers {
 		if len(ids) == MaxMarkets {
 			break
 		}
 		ids = append(ids, id)
+	}
+	for id := range moved {
+		if readers[id] == 0 {
+			ids = append(ids, id)
+		}
 	}
 	if len(ids) == 0 {
 		t.published = nil
@@ -137,21 +150,93 @@ func (t *Ticker) PublishStates(ctx context.Context) error {
 	defer cancel()
 	states, err := t.store.ListMarketStates(ctx, ids)
 	if err != nil {
+		t.Moved(slices.Collect(maps.Keys(moved))) // the next call publishes them
 		return err
 	}
-	now, published := t.now(), make(map[string]feed.MarketState, len(states))
+	now, published := t.now(), make(map[string]feed.MarketState, len(readers))
 	for _, s := range states {
-		published[s.MarketID] = s
-		before := t.published[s.MarketID]
-		if s.Yes != nil && (before.Yes == nil || *before.Yes != *s.Yes) {
-			t.publish(s.MarketID, feed.PriceTick, now, priceData(s))
+		if readers[s.MarketID] > 0 {
+			published[s.MarketID] = s
+			before := t.published[s.MarketID]
+			if s.Yes != nil && !s.SamePrices(&before) {
+				t.publish(s.MarketID, feed.PriceTick, now, priceData(s))
+			}
+			if s.CrowdYes != before.CrowdYes || s.CrowdNo != before.CrowdNo {
+				t.publish(s.MarketID, feed.CrowdUpdated, now, crowdData(s))
+			}
 		}
-		if s.CrowdYes != before.CrowdYes || s.CrowdNo != before.CrowdNo {
-			t.publish(s.MarketID, feed.CrowdUpdated, now, crowdData(s))
+		if before, known := t.prices[s.MarketID]; moved[s.MarketID] && s.Yes != nil && !(known && s.SamePrices(&before)) {
+			t.publishPrice(channels, s, now)
 		}
 	}
 	t.published = published
 	return nil
+}
+
+// publishPrice publishes the prices of a market on those of the given channels that contain the market.
+func (t *Ticker) publishPrice(channels map[feed.Channel]bool, s feed.MarketState, now time.Time) {
+	if len(t.prices) >= MaxMarkets {
+		clear(t.prices)
+	}
+	t.prices[s.MarketID] = s
+	for _, c := range [...]feed.Channel{feed.Prices, feed.PricesChannel(s.Lane)} {
+		if channels[c] {
+			t.broker.Publish(feed.Ephemeral{Channel: c, Type: feed.PriceTick, Subject: s.MarketID, At: now, Data: priceData(s)})
+		}
+	}
+}
+
+// priceChannels returns the channels of prices that have readers in this process.
+func (t *Ticker) priceChannels() map[feed.Channel]bool {
+	out := make(map[feed.Channel]bool)
+	for c := range t.broker.Channels() {
+		if c.HasPrices() {
+			out[c] = true
+		}
+	}
+	return out
+}
+
+// Moved names markets whose prices may have changed. If the channels of prices have readers, the next PublishStates publishes
+// their prices. Ids above MaxMarkets are dropped; the prices of these markets follow with their next change.
+func (t *Ticker) Moved(ids []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.moved == nil {
+		t.moved = make(map[string]bool)
+	}
+	for _, id := range ids {
+		if len(t.moved) < MaxMarkets {
+			t.moved[id] = true
+		}
+	}
+}
+
+// takeMoved returns the markets that Moved has named since the last call, and the native markets with new calls, because a call
+// changes the price of a native market. If read is false, it returns none.
+func (t *Ticker) takeMoved(read bool) map[string]bool {
+	t.mu.Lock()
+	moved := t.moved
+	t.moved = nil
+	t.mu.Unlock()
+	if !read {
+		t.prices, t.searched = nil, t.broker.Head()
+		return nil
+	}
+	if moved == nil {
+		moved = make(map[string]bool)
+	}
+	if t.prices == nil {
+		t.prices = make(map[string]feed.MarketState)
+	}
+	called, head := t.broker.MarketsOf(feed.SignalCreated, t.searched)
+	t.searched = head
+	for _, id := range called {
+		if protocol.MarketID(id).IsNative() {
+			moved[id] = true
+		}
+	}
+	return moved
 }
 
 func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []byte) {
@@ -160,7 +245,14 @@ func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []b
 
 // priceData returns the data of a price.tick event. s.Yes must not be nil. Market ids contain no characters that JSON escapes.
 func priceData(s feed.MarketState) []byte {
-	return fmt.Appendf(nil, `{"marketId":"%s","yesBps":%d}`, s.MarketID, *s.Yes)
+	price := func(p *int) string {
+		if p == nil {
+			return "null"
+		}
+		return strconv.Itoa(*p)
+	}
+	return fmt.Appendf(nil, `{"marketId":"%s","yesBps":%d,"yesPriceBps":%s,"noPriceBps":%s}`,
+		s.MarketID, *s.Yes, price(s.YesPrice), price(s.NoPrice))
 }
 
 func crowdData(s feed.MarketState) []byte {

@@ -3,6 +3,8 @@ package relay_test
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
@@ -33,11 +36,14 @@ func TestTicker(t *testing.T) {
 	b.exec(`INSERT INTO api.market_quotes (market_id, at, yes_bps) VALUES ('1', now(), 3150)`)
 	publish()
 	publish()
-	b.exec(`UPDATE api.market_quotes SET yes_bps = 3200`)
+	b.exec(`UPDATE api.market_quotes SET yes_bps = 3200, yes_price_bps = 3300, no_price_bps = 6900`)
 	b.exec(`INSERT INTO api.market_totals (market_id, crowd_yes, crowd_no) VALUES ('1', 2, 1) ON CONFLICT (market_id) DO UPDATE SET crowd_yes = 2, crowd_no = 1`)
 	publish()
 	publish()
-	want := []string{`{"marketId":"1","yesBps":3150}`, `{"marketId":"1","yesBps":3200}`, `{"yesPercent":67,"totalSignals":3}`}
+	want := []string{
+		`{"marketId":"1","yesBps":3150,"yesPriceBps":null,"noPriceBps":null}`,
+		`{"marketId":"1","yesBps":3200,"yesPriceBps":3300,"noPriceBps":6900}`, `{"yesPercent":67,"totalSignals":3}`,
+	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal(want, one.data()) })
 
 	other := newBroker(t, 8)
@@ -72,6 +78,66 @@ func TestTicker(t *testing.T) {
 	if diff := cmp.Diff(map[protocol.MarketID]int64{"1": 1, "2": 1}, ticker.AllViewers(context.Background())); diff != "" {
 		t.Errorf("all viewers without Redis (-want +got):\n%s", diff)
 	}
+}
+
+// TestTickerPublishesPrices checks that readers of the channels of prices receive one event for each named market whose price
+// changed, also if more markets change at once than one frame of a reader contains.
+func TestTickerPublishesPrices(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	fanOut := newBroker(t, 8)
+	ticker := relay.NewTicker(b.store, testkit.KV(t, testkit.Redis(t)), fanOut, time.Now, slog.New(slog.DiscardHandler))
+	publish := func() {
+		t.Helper()
+		if err := ticker.PublishStates(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const markets = 3000
+	ids := make([]string, markets)
+	for i := range ids {
+		ids[i] = strconv.Itoa(100_000 + i)
+	}
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_at, updated_at)
+		SELECT (100000 + n)::text, 'polymarket', 'A market', 'open', CASE WHEN n < 10 THEN 'SCIENCE' ELSE 'SPORT' END, now(), now()
+		FROM generate_series(0, $1::integer - 1) n`, markets)
+	b.exec(`INSERT INTO api.market_quotes (market_id, at, yes_bps, yes_price_bps, no_price_bps)
+		SELECT (100000 + n)::text, now(), 5000, 5100, 5200 FROM generate_series(0, $1::integer - 1) n`, markets)
+	ticker.Moved(ids) // without a reader it has no effect
+	publish()
+	all, lane := read(t, fanOut, "prices"), read(t, fanOut, "prices:SCIENCE")
+	publish()
+	ticker.Moved(ids[:1])
+	ticker.Moved([]string{ids[0], "404"})
+	publish()
+	first := `{"marketId":"100000","yesBps":5000,"yesPriceBps":5100,"noPriceBps":5200}`
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		return cmp.Equal([]string{first}, all.data()) && cmp.Equal([]string{first}, lane.data())
+	})
+	ticker.Moved(ids) // market 100000 has the published price
+	publish()
+	testkit.Eventually(t, 10*time.Second, func() bool { return len(all.data()) == markets && len(lane.data()) == 10 })
+	got := all.data()
+	slices.Sort(got)
+	if n := len(slices.Compact(got)); n != markets {
+		t.Errorf("prices of %d markets, want %d", n, markets)
+	}
+	// The price of a native market changes with a call.
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_by, end_date, initial_yes_bps, created_at, updated_at)
+		VALUES ('native-aaaaaaaaaaaa', 'manual', 'A market', 'open', 'OTHER', 'admin', now() + interval '1 day', 5000, now(), now())`)
+	b.exec(`INSERT INTO api.market_quotes (market_id, at, yes_bps) VALUES ('native-aaaaaaaaaaaa', now(), 2889)`)
+	err := fanOut.Deliver(feed.Message{Seq: fanOut.Head() + 1, Type: feed.SignalCreated, Data: []byte("{}"), Links: []feed.Link{
+		{Channel: feed.MarketChannel("native-aaaaaaaaaaaa")}, {Channel: feed.Signals},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish()
+	publish()
+	testkit.Eventually(t, 10*time.Second, func() bool {
+		data := all.data()
+		return len(data) == markets+1 && data[markets] == `{"marketId":"native-aaaaaaaaaaaa","yesBps":2889,"yesPriceBps":2889,"noPriceBps":7111}`
+	})
 }
 
 // TestTickerCountsStreamViewers checks that viewers of a stream that shows a market count as viewers of the market.

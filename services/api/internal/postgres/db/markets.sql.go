@@ -320,7 +320,10 @@ func (q *Queries) ListKnownLanes(ctx context.Context, ids []string) ([]ListKnown
 }
 
 const ListMarketCrowds = `-- name: ListMarketCrowds :many
-SELECT m.market_id, q.yes_bps, coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
+SELECT m.market_id, m.lane, q.yes_bps,
+    CASE WHEN m.provider = 'manual' THEN q.yes_bps ELSE q.yes_price_bps END::int4 AS yes_price_bps,
+    CASE WHEN m.provider = 'manual' THEN 10000 - q.yes_bps ELSE q.no_price_bps END::int4 AS no_price_bps,
+    coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
 FROM unnest($1::text[]) AS i (market_id)
 JOIN markets AS m ON m.market_id = i.market_id
 LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
@@ -328,13 +331,16 @@ LEFT JOIN market_totals AS t ON t.market_id = m.market_id
 `
 
 type ListMarketCrowdsRow struct {
-	MarketID string
-	YesBps   *int32
-	CrowdYes int64
-	CrowdNo  int64
+	MarketID    string
+	Lane        string
+	YesBps      *int32
+	YesPriceBps *int32
+	NoPriceBps  *int32
+	CrowdYes    int64
+	CrowdNo     int64
 }
 
-// Returns the price and the crowd of markets. The stored quote of a native market is the price of its crowd.
+// Returns the prices and the crowd of markets. The stored quote of a native market is the price of its crowd.
 func (q *Queries) ListMarketCrowds(ctx context.Context, ids []string) ([]ListMarketCrowdsRow, error) {
 	rows, err := q.db.Query(ctx, ListMarketCrowds, ids)
 	if err != nil {
@@ -346,7 +352,10 @@ func (q *Queries) ListMarketCrowds(ctx context.Context, ids []string) ([]ListMar
 		var i ListMarketCrowdsRow
 		if err := rows.Scan(
 			&i.MarketID,
+			&i.Lane,
 			&i.YesBps,
+			&i.YesPriceBps,
+			&i.NoPriceBps,
 			&i.CrowdYes,
 			&i.CrowdNo,
 		); err != nil {

@@ -232,7 +232,7 @@ WITH input AS MATERIALIZED (
         quote_stored = excluded.quote_stored OR q.quote_stored AND coalesce(q.quoted_at >= excluded.quoted_at,
             excluded.quoted_at IS NULL)
         WHERE coalesce(q.answered_at, q.at) < excluded.at
-    RETURNING q.market_id, q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256, q.quote_stored
+    RETURNING q.market_id, q.yes_bps, q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256, q.quote_stored
 ), stored AS (
     INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
     SELECT n.market_id, n.quoted_at, n.yes_price_bps, n.no_price_bps, n.quote_rule, n.quote_sha256
@@ -241,7 +241,9 @@ WITH input AS MATERIALIZED (
     ORDER BY n.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
-SELECT market_id FROM newer
+SELECT n.market_id, ((o.yes_bps, o.yes_price_bps, o.no_price_bps)
+    IS DISTINCT FROM (n.yes_bps, n.yes_price_bps, n.no_price_bps))::boolean AS moved
+FROM newer n LEFT JOIN market_quotes o ON o.market_id = n.market_id
 `
 
 type StoreQuotesParams struct {
@@ -261,6 +263,11 @@ type StoreQuotesParams struct {
 	Now         time.Time
 }
 
+type StoreQuotesRow struct {
+	MarketID string
+	Moved    bool
+}
+
 // Stores the newest answers of venues: the middle price, volumes, whether the market is open, and the price of each
 // side with its time, source and digest of the answer (null without a quote). Every writer of an answer executes this
 // statement first, in the order of ids, so that writers of one market are serialized. An answer that is not newer than
@@ -268,7 +275,8 @@ type StoreQuotesParams struct {
 // so is a quote with the same or a later time. A time has only one quote, here and in quotes, so that the price of a
 // call follows from the stored row. The quote of an open market with a call in the last ten minutes is also stored in
 // quotes; quote_stored records this.
-func (q *Queries) StoreQuotes(ctx context.Context, arg StoreQuotesParams) ([]string, error) {
+// The statement reads market_quotes as it was before.
+func (q *Queries) StoreQuotes(ctx context.Context, arg StoreQuotesParams) ([]StoreQuotesRow, error) {
 	rows, err := q.db.Query(ctx, StoreQuotes,
 		arg.MarketIDs,
 		arg.At,
@@ -289,13 +297,13 @@ func (q *Queries) StoreQuotes(ctx context.Context, arg StoreQuotesParams) ([]str
 		return nil, err
 	}
 	defer rows.Close()
-	items := []string{}
+	items := []StoreQuotesRow{}
 	for rows.Next() {
-		var market_id string
-		if err := rows.Scan(&market_id); err != nil {
+		var i StoreQuotesRow
+		if err := rows.Scan(&i.MarketID, &i.Moved); err != nil {
 			return nil, err
 		}
-		items = append(items, market_id)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -344,7 +352,9 @@ WITH held AS MATERIALIZED (
     ORDER BY q.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
-SELECT count(*) FROM told
+SELECT count(*) AS newer, coalesce(array_agg(t.market_id) FILTER (WHERE (o.yes_bps, o.yes_price_bps, o.no_price_bps)
+    IS DISTINCT FROM (t.yes_bps, t.yes_price_bps, t.no_price_bps)), '{}')::text[] AS moved
+FROM told t JOIN market_quotes o ON o.market_id = t.market_id
 `
 
 type StoreTicksParams struct {
@@ -358,11 +368,16 @@ type StoreTicksParams struct {
 	QuoteRule   []*string
 }
 
-// Stores streamed prices and returns the number of those that were newer. A price is stored if it is newer than the
+type StoreTicksRow struct {
+	Newer int64
+	Moved []string
+}
+
+// Stores streamed prices and returns the number of those that were newer, and the markets whose prices changed. A price is stored if it is newer than the
 // stored price of an open market. It becomes a snapshot if the last snapshot is older than 15 seconds. A stored quote
 // with the same or a later time is preserved. The quote of a market with a call in the last ten minutes is also stored
 // in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all writers of quotes.
-func (q *Queries) StoreTicks(ctx context.Context, arg StoreTicksParams) (int64, error) {
+func (q *Queries) StoreTicks(ctx context.Context, arg StoreTicksParams) (StoreTicksRow, error) {
 	row := q.db.QueryRow(ctx, StoreTicks,
 		arg.Now,
 		arg.MarketIDs,
@@ -373,9 +388,9 @@ func (q *Queries) StoreTicks(ctx context.Context, arg StoreTicksParams) (int64, 
 		arg.QuotedAt,
 		arg.QuoteRule,
 	)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+	var i StoreTicksRow
+	err := row.Scan(&i.Newer, &i.Moved)
+	return i, err
 }
 
 const ThinSnapshots = `-- name: ThinSnapshots :execrows

@@ -49,8 +49,11 @@ WITH span AS (
 SELECT DISTINCT ON (placed.bucket) placed.at, placed.yes_bps FROM placed ORDER BY placed.bucket, placed.at DESC;
 
 -- name: ListMarketCrowds :many
--- Returns the price and the crowd of markets. The stored quote of a native market is the price of its crowd.
-SELECT m.market_id, q.yes_bps, coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
+-- Returns the prices and the crowd of markets. The stored quote of a native market is the price of its crowd.
+SELECT m.market_id, m.lane, q.yes_bps,
+    CASE WHEN m.provider = 'manual' THEN q.yes_bps ELSE q.yes_price_bps END::int4 AS yes_price_bps,
+    CASE WHEN m.provider = 'manual' THEN 10000 - q.yes_bps ELSE q.no_price_bps END::int4 AS no_price_bps,
+    coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
 FROM unnest(@ids::text[]) AS i (market_id)
 JOIN markets AS m ON m.market_id = i.market_id
 LEFT JOIN market_quotes AS q ON q.market_id = m.market_id

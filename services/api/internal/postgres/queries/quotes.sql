@@ -41,7 +41,7 @@ WITH input AS MATERIALIZED (
         quote_stored = excluded.quote_stored OR q.quote_stored AND coalesce(q.quoted_at >= excluded.quoted_at,
             excluded.quoted_at IS NULL)
         WHERE coalesce(q.answered_at, q.at) < excluded.at
-    RETURNING q.market_id, q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256, q.quote_stored
+    RETURNING q.market_id, q.yes_bps, q.yes_price_bps, q.no_price_bps, q.quoted_at, q.quote_rule, q.quote_sha256, q.quote_stored
 ), stored AS (
     INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
     SELECT n.market_id, n.quoted_at, n.yes_price_bps, n.no_price_bps, n.quote_rule, n.quote_sha256
@@ -50,7 +50,10 @@ WITH input AS MATERIALIZED (
     ORDER BY n.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
-SELECT market_id FROM newer;
+-- The statement reads market_quotes as it was before.
+SELECT n.market_id, ((o.yes_bps, o.yes_price_bps, o.no_price_bps)
+    IS DISTINCT FROM (n.yes_bps, n.yes_price_bps, n.no_price_bps))::boolean AS moved
+FROM newer n LEFT JOIN market_quotes o ON o.market_id = n.market_id;
 
 -- name: StoreMarkets :exec
 -- Stores the parts of venue answers that are not prices. A row is written only if it changes: a call locks the row FOR
@@ -144,7 +147,7 @@ WITH answer AS MATERIALIZED (
 SELECT pg_notify('sc_outbox', '') FROM queued LIMIT 1;
 
 -- name: StoreTicks :one
--- Stores streamed prices and returns the number of those that were newer. A price is stored if it is newer than the
+-- Stores streamed prices and returns the number of those that were newer, and the markets whose prices changed. A price is stored if it is newer than the
 -- stored price of an open market. It becomes a snapshot if the last snapshot is older than 15 seconds. A stored quote
 -- with the same or a later time is preserved. The quote of a market with a call in the last ten minutes is also stored
 -- in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all writers of quotes.
@@ -188,7 +191,9 @@ WITH held AS MATERIALIZED (
     ORDER BY q.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
-SELECT count(*) FROM told;
+SELECT count(*) AS newer, coalesce(array_agg(t.market_id) FILTER (WHERE (o.yes_bps, o.yes_price_bps, o.no_price_bps)
+    IS DISTINCT FROM (t.yes_bps, t.yes_price_bps, t.no_price_bps)), '{}')::text[] AS moved
+FROM told t JOIN market_quotes o ON o.market_id = t.market_id;
 
 -- name: InsertSnapshots :exec
 -- Stores snapshots of open markets: all of them (@every) or those with calls, and otherwise one in 15 minutes. A market
