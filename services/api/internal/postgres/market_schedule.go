@@ -107,6 +107,19 @@ func (s *Store) ListPendingDue(ctx context.Context, providers []protocol.Provide
 	}), pg.Fault(wrap("list due markets", err))
 }
 
+// ListIdle returns at most limit closed and undisputed markets that have neither calls nor an outcome and whose check is due:
+// pause or more after their last record and their last check, and later the longer the market is closed. The check is also due
+// if the final verdict of the market was first seen at or before the parameter settled, and was not read since. ListIdle stores
+// now as the time of the last check of each returned market.
+func (s *Store) ListIdle(ctx context.Context, providers []protocol.Provider, now time.Time, pause time.Duration, settled time.Time, limit int) ([]resolution.Pending, error) {
+	ids, err := s.q.ClaimIdleMarkets(ctx, db.ClaimIdleMarketsParams{
+		Providers: texts(providers), Now: now, Pause: pause, FinalBefore: settled, Limit: int32(limit),
+	})
+	return pg.Collect(ids, func(id string) resolution.Pending {
+		return resolution.Pending{ID: protocol.MarketID(id)}
+	}), pg.Fault(wrap("list closed markets without calls", err))
+}
+
 func pendingOf(r db.ClaimPendingMarketsRow) resolution.Pending {
 	return resolution.Pending{ID: protocol.MarketID(r.MarketID), Disputed: r.Disputed}
 }

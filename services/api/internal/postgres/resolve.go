@@ -30,7 +30,7 @@ func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time
 		if err != nil {
 			return err
 		}
-		out.Rest = total > int64(s.rules.ResolveChunk)
+		out.Calls, out.Rest = total, total > int64(s.rules.ResolveChunk)
 		settle := db.SettleMarketParams{MarketID: c.MarketID, Outcome: string(c.Verdict), At: m.EffectiveAt, Drain: out.Rest}
 		if err := db.New(tx).SettleMarket(ctx, settle); err != nil {
 			return fmt.Errorf("settle market: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,9 @@ const (
 	pollEvery = 30 * time.Second
 	// pollFar is the time after which any other market with open calls is read again.
 	pollFar = 5 * time.Minute
+	// idleLimit is the maximum number of markets without calls of one pass, after those with calls. A venue can have tens of
+	// thousands of them: fifty in each poll are 144,000 a day.
+	idleLimit = 50
 	// pollNear is the time before the end of a market from which the end counts as near.
 	pollNear = time.Hour
 )
@@ -39,7 +43,7 @@ const (
 	SkipUnknown     = "unknown"     // the venue does not have the market, or its state is unknown
 )
 
-// Report is the result of one pass over markets with open calls.
+// Report is the result of one pass over markets without an outcome.
 type Report struct {
 	Busy     bool           // another scan was running, so this one did nothing
 	Scanned  int            // number of markets read
@@ -56,13 +60,14 @@ type ScanError struct {
 	Code     string
 }
 
-// Pending is a market with open calls and without an outcome.
+// Pending is a market without an outcome.
 type Pending struct {
 	ID       protocol.MarketID
 	Disputed bool
 }
 
-// Scanner reads the outcomes of markets with open calls from their venues, and resolves the markets.
+// Scanner reads the outcomes of markets from their venues, and resolves the markets: all markets with open calls, and the closed
+// ones without.
 type Scanner struct {
 	store     Store
 	markets   *market.Service
@@ -81,8 +86,8 @@ func NewScanner(markets *market.Service, service *Service, providers []protocol.
 	return &Scanner{store: service.store, markets: markets, service: service, providers: providers, grace: grace, now: now, log: log}
 }
 
-// Scan makes one pass over up to scanLimit markets with open calls, and resolves those whose venues show a final result. It
-// also completes scorings that were interrupted. If another Scan is running in any process, it does nothing and sets Busy.
+// Scan makes one pass over up to scanLimit markets with open calls, and up to idleLimit closed markets without calls that are due.
+// It resolves those whose venues show a final result. It also completes scorings that were interrupted. If another Scan is running in any process, it does nothing and sets Busy.
 // Error: db_unavailable.
 func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	var report Report
@@ -115,6 +120,7 @@ func (s *Scanner) Run(ctx context.Context) error {
 
 // Poll makes one pass over the markets that are due. A market whose end is near or has passed is due pollEvery after its last
 // check, any other market after pollFar. A market is always due when its venue has shown a final result for the grace period.
+// Up to idleLimit closed markets without calls follow.
 // Error: db_unavailable.
 func (s *Scanner) Poll(ctx context.Context) (Report, error) {
 	return s.pass(ctx, func() ([]Pending, error) {
@@ -144,10 +150,15 @@ func (s *Scanner) pass(ctx context.Context, list func() ([]Pending, error)) (Rep
 	if err != nil {
 		return Report{}, err
 	}
+	now := s.now()
+	idle, err := s.store.ListIdle(ctx, s.providers, now, pollFar, now.Add(-s.grace), idleLimit)
+	if err != nil {
+		return Report{}, err
+	}
 	var mu sync.Mutex
 	var reads errgroup.Group
 	reads.SetLimit(scanWidth)
-	for _, p := range pending {
+	for _, p := range slices.Concat(pending, idle) {
 		reads.Go(func() error {
 			if ctx.Err() != nil {
 				return nil

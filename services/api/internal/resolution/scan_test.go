@@ -425,3 +425,95 @@ func TestConcurrentResolversClaimOnce(t *testing.T) {
 		t.Errorf("%d results of %d calls", n, 3*markets)
 	}
 }
+
+// TestMarketsWithoutCallsAreResolved checks that a closed market without calls is resolved by the rules of the others: after the
+// grace period, by a second read, and not while its result is provisional or it is disputed. The result is one resolution and one
+// event. Markets that are open are not read.
+func TestMarketsWithoutCallsAreResolved(t *testing.T) {
+	t.Parallel()
+	l, r, clock := withReader(t, grace)
+	state := map[protocol.MarketID]func(*market.Record){
+		"1": func(*market.Record) {}, // open
+		"2": func(a *market.Record) { final(a, protocol.VerdictYes) },
+		"3": func(a *market.Record) { a.Status, a.Provisional = protocol.MarketClosed, true },
+		"4": func(a *market.Record) { final(a, protocol.VerdictNo) }, // disputed
+		"5": func(a *market.Record) { final(a, protocol.VerdictInvalid) },
+	}
+	r.answer = func(a *market.Record) error { state[a.ID](a); return nil }
+	for id := range state {
+		l.venueMarket(string(id), noon.Add(time.Hour), false)
+		if _, err := l.markets.Refresh(t.Context(), id); id != "1" && err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.exec(`UPDATE api.markets SET disputed = true WHERE market_id = '4'`)
+	r.take()
+	poll := func(after time.Duration, want ...protocol.MarketID) {
+		t.Helper()
+		clock.Set(noon.Add(after))
+		if _, err := l.Poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		seen := r.take()
+		for _, id := range want {
+			if !seen[id] {
+				t.Errorf("after %v market %s was not read", after, id)
+			}
+		}
+		if len(seen) != len(want) {
+			t.Errorf("after %v read %v, want %v", after, seen, want)
+		}
+	}
+	outcomes := func() int { return l.count(`SELECT count(*) FROM api.market_resolutions`) }
+	poll(5*time.Minute - time.Second)
+	poll(5*time.Minute, "2", "3", "5")
+	state["5"] = func(*market.Record) {} // the venue withdraws the result
+	poll(grace - time.Second)
+	if n := outcomes(); n != 0 {
+		t.Errorf("%d markets resolved within the grace period, want 0", n)
+	}
+	poll(grace, "2", "3", "5")
+	if n := l.count(`SELECT count(*) FROM api.market_resolutions WHERE market_id = '2' AND outcome = 'YES' AND resolver = 'oracle'
+		AND source = 'polymarket' AND payout = '0.5' AND proof_url = 'https://venue.example/event/hold'`); n != 1 || outcomes() != 1 {
+		t.Errorf("%d resolutions of market 2, %d of all; want 1 and 1", n, outcomes())
+	}
+	if n := l.count(`SELECT count(*) FROM api.outbox WHERE type = 'market.resolved'`); n != 1 {
+		t.Errorf("%d events market.resolved, want 1", n)
+	}
+	m, err := l.markets.Get(t.Context(), "2")
+	if err != nil || m.Status != protocol.MarketResolved || m.Verdict == nil || *m.Verdict != protocol.VerdictYes {
+		t.Errorf("market 2 is %s, %v, %v; want resolved", m.Status, m.Verdict, err)
+	}
+	// The pause grows with the time since the end.
+	poll(15*time.Minute, "3")
+	poll(25*time.Hour, "3")
+	poll(28 * time.Hour)
+	l.exec(`UPDATE api.markets SET disputed = false WHERE market_id = '4'`)
+	poll(29*time.Hour, "3", "4")
+	if outcomes() != 2 {
+		t.Errorf("%d outcomes after the dispute was cleared, want 2", outcomes())
+	}
+}
+
+// TestBacklogOfMarketsWithoutCalls checks that one pass reads at most 50 of many resolved markets without calls, that each pass
+// continues after the last, and that they do not delay markets with calls.
+func TestBacklogOfMarketsWithoutCalls(t *testing.T) {
+	t.Parallel()
+	l, r, clock := withReader(t, grace)
+	r.answer = func(a *market.Record) error { final(a, protocol.VerdictNo); return nil }
+	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, provisional, closed_at, fetched_at, final_verdict, final_at, created_at, updated_at)
+		SELECT n::text, 'polymarket', 'A market', 'closed', true, $1, $1, 'NO', $1, $1, $1 FROM generate_series(1, 220) n`, noon.Add(-time.Hour))
+	l.venueMarket("7000", noon.Add(-time.Minute), false)
+	l.file("7000", 2)
+	l.finalSince("7000", protocol.VerdictNo, noon.Add(-time.Hour))
+	for pass, want := range []int{51, 50, 50, 50, 20, 0} {
+		clock.Advance(30 * time.Second)
+		report, err := l.Poll(t.Context())
+		if err != nil || report.Resolved != want || pass == 0 && report.Scored != 2 {
+			t.Errorf("pass %d resolved %d markets with %d calls, %v; want %d", pass, report.Resolved, report.Scored, err, want)
+		}
+	}
+	if n := l.count(`SELECT count(*) FROM api.outbox WHERE type = 'market.resolved'`); n != 221 {
+		t.Errorf("%d events market.resolved, want one for each market", n)
+	}
+}

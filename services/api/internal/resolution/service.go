@@ -33,6 +33,12 @@ type Store interface {
 	ListPendingDue(
 		ctx context.Context, providers []protocol.Provider, now, edge, near, far, settled time.Time, limit int,
 	) ([]Pending, error)
+	// ListIdle returns up to limit closed and undisputed markets without calls and without a resolution that are due, and stores
+	// now as the time of their check. A market is due at least pause after its last check, and later the longer it is closed. It
+	// is also due if its venue has shown a final result since before settled, and it was not checked since.
+	ListIdle(
+		ctx context.Context, providers []protocol.Provider, now time.Time, pause time.Duration, settled time.Time, limit int,
+	) ([]Pending, error)
 	// ListDrains returns the ids of resolved markets with calls that are not scored yet.
 	ListDrains(ctx context.Context) ([]string, error)
 }
@@ -72,7 +78,7 @@ func (s *Service) Force(ctx context.Context, marketID string, verdict protocol.V
 }
 
 // Claim resolves a market, which is possible only once, and scores the calls on it. In the result, Rest is true if scoring
-// failed before all calls were scored; the next scan then scores the rest. Errors: those of Finalize, except invalid_market_id.
+// ended before all calls were scored, because it failed or the market was disputed; a later scan then scores the rest. Errors: those of Finalize, except invalid_market_id.
 func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	if _, ok := protocol.ParseVerdict(string(c.Verdict)); !ok {
 		return Result{}, ErrVerdict
@@ -96,10 +102,10 @@ func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	if err != nil || !r.Rest {
 		return r, err
 	}
-	// The resolution is committed. If the drain fails, the next scan finishes it.
+	// The resolution is committed. If the drain fails, or a dispute stops it, the next scan finishes it.
 	rest, err := s.Drain(ctx, c.MarketID)
 	r.Tally = r.Tally.Add(rest)
-	r.Rest = err != nil
+	r.Rest = err != nil || r.Tally.Scored < r.Calls
 	return r, nil
 }
 

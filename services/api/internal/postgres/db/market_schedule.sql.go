@@ -79,6 +79,69 @@ func (q *Queries) ClaimDueMarkets(ctx context.Context, arg ClaimDueMarketsParams
 	return items, nil
 }
 
+const ClaimIdleMarkets = `-- name: ClaimIdleMarkets :many
+WITH picked AS MATERIALIZED (
+    SELECT m.market_id, row_number() OVER (ORDER BY d.final DESC, d.read_at NULLS FIRST, m.market_id) AS place
+    FROM markets m
+    LEFT JOIN market_checks c ON c.market_id = m.market_id
+    LEFT JOIN market_quotes q ON q.market_id = m.market_id
+    CROSS JOIN LATERAL (
+        SELECT r.at AS read_at, coalesce(m.final_at <= $1::timestamptz
+            AND coalesce(r.at <= m.final_at + ($2::timestamptz - $1::timestamptz), true), false) AS final
+        FROM (SELECT greatest(c.at, coalesce(q.answered_at, q.at)) AS at) AS r
+    ) AS d
+    WHERE m.provider = ANY ($3::text[]) AND m.status = 'closed' AND m.provider <> 'manual' AND NOT m.disputed
+        AND NOT EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
+        AND (d.final OR coalesce(d.read_at <= $2::timestamptz - greatest($4::interval,
+            least(($2::timestamptz - m.closed_at) / 8, interval '1 day')), true))
+    ORDER BY place
+    LIMIT $5
+), noted AS (
+    INSERT INTO market_checks AS c (market_id, at)
+    SELECT market_id, $2::timestamptz FROM picked ORDER BY market_id
+    ON CONFLICT (market_id) DO UPDATE SET at = excluded.at WHERE c.at < excluded.at
+)
+SELECT market_id FROM picked ORDER BY place
+`
+
+type ClaimIdleMarketsParams struct {
+	FinalBefore time.Time
+	Now         time.Time
+	Providers   []string
+	Pause       time.Duration
+	Limit       int32
+}
+
+// Returns closed markets without calls and without an outcome whose check is due, and stores the time of the check. A
+// check is due when the final verdict is as old as @final_before and was not read since it had this age. Otherwise it is
+// due after @pause, and an eighth of the time since the end of the market, but at most one day: some venues never return
+// a result, and the number of such markets grows. Due final verdicts come first, then the markets with the oldest check.
+func (q *Queries) ClaimIdleMarkets(ctx context.Context, arg ClaimIdleMarketsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, ClaimIdleMarkets,
+		arg.FinalBefore,
+		arg.Now,
+		arg.Providers,
+		arg.Pause,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var market_id string
+		if err := rows.Scan(&market_id); err != nil {
+			return nil, err
+		}
+		items = append(items, market_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ClaimPendingMarkets = `-- name: ClaimPendingMarkets :many
 WITH picked AS MATERIALIZED (
     SELECT m.market_id, m.disputed, c.at

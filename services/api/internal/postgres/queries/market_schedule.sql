@@ -162,6 +162,34 @@ WITH picked AS MATERIALIZED (
 )
 SELECT market_id, disputed FROM picked ORDER BY place;
 
+-- name: ClaimIdleMarkets :many
+-- Returns closed markets without calls and without an outcome whose check is due, and stores the time of the check. A
+-- check is due when the final verdict is as old as @final_before and was not read since it had this age. Otherwise it is
+-- due after @pause, and an eighth of the time since the end of the market, but at most one day: some venues never return
+-- a result, and the number of such markets grows. Due final verdicts come first, then the markets with the oldest check.
+WITH picked AS MATERIALIZED (
+    SELECT m.market_id, row_number() OVER (ORDER BY d.final DESC, d.read_at NULLS FIRST, m.market_id) AS place
+    FROM markets m
+    LEFT JOIN market_checks c ON c.market_id = m.market_id
+    LEFT JOIN market_quotes q ON q.market_id = m.market_id
+    CROSS JOIN LATERAL (
+        SELECT r.at AS read_at, coalesce(m.final_at <= @final_before::timestamptz
+            AND coalesce(r.at <= m.final_at + (sqlc.arg(now)::timestamptz - @final_before::timestamptz), true), false) AS final
+        FROM (SELECT greatest(c.at, coalesce(q.answered_at, q.at)) AS at) AS r
+    ) AS d
+    WHERE m.provider = ANY (@providers::text[]) AND m.status = 'closed' AND m.provider <> 'manual' AND NOT m.disputed
+        AND NOT EXISTS (SELECT FROM market_totals t WHERE t.market_id = m.market_id)
+        AND (d.final OR coalesce(d.read_at <= sqlc.arg(now)::timestamptz - greatest(sqlc.arg(pause)::interval,
+            least((sqlc.arg(now)::timestamptz - m.closed_at) / 8, interval '1 day')), true))
+    ORDER BY place
+    LIMIT sqlc.arg('limit')
+), noted AS (
+    INSERT INTO market_checks AS c (market_id, at)
+    SELECT market_id, @now::timestamptz FROM picked ORDER BY market_id
+    ON CONFLICT (market_id) DO UPDATE SET at = excluded.at WHERE c.at < excluded.at
+)
+SELECT market_id FROM picked ORDER BY place;
+
 -- name: CloseNativeMarkets :one
 -- Closes native markets whose cutoff has passed and queues the events.
 WITH due AS (
