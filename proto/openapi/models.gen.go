@@ -273,9 +273,11 @@ type BroadcastRow struct {
 	AvatarURL        *string  `json:"avatarUrl"`
 
 	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
-	Tier           OperatorTier            `json:"tier"`
-	OperatorType   OperatorType            `json:"operatorType"`
-	IsAi           bool                    `json:"isAi"`
+	Tier         OperatorTier `json:"tier"`
+	OperatorType OperatorType `json:"operatorType"`
+	IsAi         bool         `json:"isAi"`
+
+	// BroadcastScore 500 times `skill`, 300 times `activity` and 200 times `reach`, rounded.
 	BroadcastScore int64                   `json:"broadcastScore"`
 	Components     BroadcastRow_Components `json:"components"`
 	Score          int64                   `json:"score"`
@@ -291,13 +293,21 @@ type BroadcastRow struct {
 	Approved bool   `json:"approved"`
 	Href     string `json:"href"`
 	Edge     *Edge  `json:"edge"`
+
+	// ViewerMinutes Minutes for which viewers watched the operator's streams in the last 28 days, added up over all viewers. New viewing is included within 15 minutes, and when a broadcast ends.
+	ViewerMinutes int64 `json:"viewerMinutes"`
 }
 
 // BroadcastRow_Components defines model for BroadcastRow.Components.
 type BroadcastRow_Components struct {
-	Skill    float64 `json:"skill"`
+	// Skill 0.5 plus the points of the window divided by 50 times (counted calls plus 10).
+	Skill float64 `json:"skill"`
+
+	// Activity Calls of the last 28 days plus half of the takes, divided by 28.
 	Activity float64 `json:"activity"`
-	Reach    float64 `json:"reach"`
+
+	// Reach A fifth of the decimal logarithm of 1 plus `viewerMinutes`.
+	Reach float64 `json:"reach"`
 }
 
 // Bumper defines model for Bumper.

@@ -46,6 +46,7 @@ type Row struct {
 	EdgeBps       int32 `protobuf:"varint,16,opt,name=edge_bps,json=edgeBps,proto3" json:"edge_bps,omitempty"`
 	EdgeLowBps    int32 `protobuf:"varint,17,opt,name=edge_low_bps,json=edgeLowBps,proto3" json:"edge_low_bps,omitempty"`
 	EdgeHighBps   int32 `protobuf:"varint,18,opt,name=edge_high_bps,json=edgeHighBps,proto3" json:"edge_high_bps,omitempty"`
+	ViewerMinutes int64 `protobuf:"varint,19,opt,name=viewer_minutes,json=viewerMinutes,proto3" json:"viewer_minutes,omitempty"` // of the last 28 days
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,6 +196,13 @@ func (x *Row) GetEdgeLowBps() int32 {
 func (x *Row) GetEdgeHighBps() int32 {
 	if x != nil {
 		return x.EdgeHighBps
+	}
+	return 0
+}
+
+func (x *Row) GetViewerMinutes() int64 {
+	if x != nil {
+		return x.ViewerMinutes
 	}
 	return 0
 }
@@ -452,7 +460,7 @@ var File_board_v1_board_proto protoreflect.FileDescriptor
 
 const file_board_v1_board_proto_rawDesc = "" +
 	"\n" +
-	"\x14board/v1/board.proto\x12\x13signalcast.board.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\xf5\x03\n" +
+	"\x14board/v1/board.proto\x12\x13signalcast.board.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aoperator/v1/operator.proto\"\x9c\x04\n" +
 	"\x03Row\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12<\n" +
 	"\boperator\x18\x02 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12\x14\n" +
@@ -473,7 +481,8 @@ const file_board_v1_board_proto_rawDesc = "" +
 	"\bedge_bps\x18\x10 \x01(\x05R\aedgeBps\x12 \n" +
 	"\fedge_low_bps\x18\x11 \x01(\x05R\n" +
 	"edgeLowBps\x12\"\n" +
-	"\redge_high_bps\x18\x12 \x01(\x05R\vedgeHighBpsJ\x04\b\r\x10\x0eR\tfollowers\"\x8c\x01\n" +
+	"\redge_high_bps\x18\x12 \x01(\x05R\vedgeHighBps\x12%\n" +
+	"\x0eviewer_minutes\x18\x13 \x01(\x03R\rviewerMinutesJ\x04\b\r\x10\x0eR\tfollowers\"\x8c\x01\n" +
 	"\x14ListBroadcastRequest\x12\x1c\n" +
 	"\toperators\x18\x01 \x01(\tR\toperators\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x16\n" +

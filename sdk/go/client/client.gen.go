@@ -3012,13 +3012,20 @@ type BroadcastRow struct {
 	Accuracy int `json:"accuracy"`
 
 	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved       bool    `json:"approved"`
-	AvatarURL      *string `json:"avatarUrl"`
-	BroadcastScore int     `json:"broadcastScore"`
+	Approved  bool    `json:"approved"`
+	AvatarURL *string `json:"avatarUrl"`
+
+	// BroadcastScore 500 times `skill`, 300 times `activity` and 200 times `reach`, rounded.
+	BroadcastScore int `json:"broadcastScore"`
 	Components     struct {
+		// Activity Calls of the last 28 days plus half of the takes, divided by 28.
 		Activity float32 `json:"activity"`
-		Reach    float32 `json:"reach"`
-		Skill    float32 `json:"skill"`
+
+		// Reach A fifth of the decimal logarithm of 1 plus `viewerMinutes`.
+		Reach float32 `json:"reach"`
+
+		// Skill 0.5 plus the points of the window divided by 50 times (counted calls plus 10).
+		Skill float32 `json:"skill"`
 	} `json:"components"`
 	DisplayName string `json:"displayName"`
 	Edge        *Edge  `json:"edge"`
@@ -3039,7 +3046,10 @@ type BroadcastRow struct {
 	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 	Tier  OperatorTier `json:"tier"`
 	Total int          `json:"total"`
-	Won   int          `json:"won"`
+
+	// ViewerMinutes Minutes for which viewers watched the operator's streams in the last 28 days, added up over all viewers. New viewing is included within 15 minutes, and when a broadcast ends.
+	ViewerMinutes int `json:"viewerMinutes"`
+	Won           int `json:"won"`
 }
 
 // Bumper defines model for Bumper.

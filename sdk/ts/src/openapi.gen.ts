@@ -4502,10 +4502,14 @@ export interface components {
             /** @description `live`, and an administrator approved the operator as a streamer. */
             approved: boolean;
             avatarUrl: string | null;
+            /** @description 500 times `skill`, 300 times `activity` and 200 times `reach`, rounded. */
             broadcastScore: number;
             components: {
+                /** @description Calls of the last 28 days plus half of the takes, divided by 28. */
                 activity: number;
+                /** @description A fifth of the decimal logarithm of 1 plus `viewerMinutes`. */
                 reach: number;
+                /** @description 0.5 plus the points of the window divided by 50 times (counted calls plus 10). */
                 skill: number;
             };
             displayName: string;
@@ -4524,6 +4528,8 @@ export interface components {
             score: number;
             tier: components["schemas"]["OperatorTier"];
             total: number;
+            /** @description Minutes for which viewers watched the operator's streams in the last 28 days, added up over all viewers. New viewing is included within 15 minutes, and when a broadcast ends. */
+            viewerMinutes: number;
             won: number;
         };
         Bumper: {

@@ -3,6 +3,7 @@ package board
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,6 +55,35 @@ func TestOneBuildOfABoard(t *testing.T) {
 	wg.Wait()
 	if n := g.builds.Load(); n != 2 {
 		t.Errorf("%d queries for two boards, want 2", n)
+	}
+}
+
+// TestBroadcastScore checks the broadcast score and its components for hand-computed examples of docs/scores.md.
+func TestBroadcastScore(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		b                      Broadcast
+		skill, activity, reach float64
+		score                  int
+	}{
+		{Broadcast{}, 0.5, 0, 0, 250},
+		{Broadcast{WindowScore: 48, WindowDone: 18, Calls28: 12, Takes28: 2, ViewerMinutes28: 9}, 0.5 + 48.0/1400, 13.0 / 28, 0.2, 446},
+		{Broadcast{ViewerMinutes28: 99}, 0.5, 0, 0.4, 330},
+		{Broadcast{ViewerMinutes28: 999}, 0.5, 0, 0.6, 370},
+		{Broadcast{ViewerMinutes28: 9999}, 0.5, 0, 0.8, 410},
+		{Broadcast{ViewerMinutes28: 99_999}, 0.5, 0, 1, 450},
+		{Broadcast{ViewerMinutes28: 10_000_000}, 0.5, 0, 1, 450},
+		{Broadcast{WindowScore: 100_000, WindowDone: 10, Calls28: 100, ViewerMinutes28: 1 << 40}, 1, 1, 1, 1000},
+		{Broadcast{WindowScore: -100_000, WindowDone: 10}, 0, 0, 0, 0},
+	} {
+		b := tc.b
+		b.measure()
+		if math.Abs(b.Skill-tc.skill)+math.Abs(b.Activity-tc.activity)+math.Abs(b.Reach-tc.reach) > 1e-9 {
+			t.Errorf("%+v: skill %g, activity %g, reach %g; want %g, %g, %g", tc.b, b.Skill, b.Activity, b.Reach, tc.skill, tc.activity, tc.reach)
+		}
+		if got := CastScore(b.WindowScore, b.WindowDone, b.Calls28, b.Takes28, b.ViewerMinutes28); got != tc.score {
+			t.Errorf("%+v: broadcast score %d, want %d", tc.b, got, tc.score)
+		}
 	}
 }
 

@@ -44,6 +44,23 @@ func (w *Watching) Check() error {
 	return nil
 }
 
+// ViewerReport is the time for which viewers watched an operator's streams, in viewer seconds: the sum of the times of all
+// viewers. At is the end of the reported time. The ledger accepts each ID once.
+type ViewerReport struct {
+	ID            string // UUID that the sender has created
+	Handle        string
+	At            time.Time
+	ViewerSeconds int64
+}
+
+// Check returns ErrFact if a member of the report is missing, or if the time is not positive.
+func (r *ViewerReport) Check() error {
+	if r.ID == "" || r.Handle == "" || r.ViewerSeconds < 1 || r.At.IsZero() {
+		return ErrFact
+	}
+	return nil
+}
+
 // maxData is the maximum size, in bytes, of the data of an event or of a copy. Some copies have the higher limit maxLong.
 const maxData = 16 << 10
 

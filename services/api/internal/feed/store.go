@@ -40,6 +40,8 @@ type Store interface {
 	FindCopy(ctx context.Context, c Channel) (Copy, bool, error)
 	// StoreViewers stores the number of viewers of each stream.
 	StoreViewers(ctx context.Context, list []Watching) error
+	// StoreViewerReports stores each report of watched time once, by its id. It ignores reports of unknown operators.
+	StoreViewerReports(ctx context.Context, list []ViewerReport) error
 	// ListWatched returns the number of viewers of the streams of each market, from reports after since.
 	ListWatched(ctx context.Context, since time.Time) (map[string]int, error)
 	// ListMarketStates returns the prices and crowds of markets; unknown ids are left out.

@@ -56,5 +56,6 @@ func rowTo(r board.Row) *boardv1.Row {
 		Lost: r.Lost, Pending: r.Pending, Accuracy: int32(r.Accuracy),
 		EdgeCalls: r.Edge.Calls, EdgeBps: int32(r.Edge.EdgeBps), EdgeLowBps: int32(r.Edge.LowBps), EdgeHighBps: int32(r.Edge.HighBps),
 		BroadcastScore: int32(b.Score), Skill: b.Skill, Activity: b.Activity, Reach: b.Reach,
+		ViewerMinutes: b.ViewerMinutes28,
 	}
 }

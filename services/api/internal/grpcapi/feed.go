@@ -27,7 +27,7 @@ type Publish func(ctx context.Context, e feed.Ephemeral)
 // Publish stores the numbered events (facts), the channel states (copies) and the viewer counts of another service. It then
 // sends the events without a number. Errors: invalid_request, not_found for an invalid id, db_unavailable.
 func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
-	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching())) > maxPublished {
+	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching()), len(r.GetViewerReports())) > maxPublished {
 		return nil, feed.ErrFact
 	}
 	facts := make([]feed.Fact, 0, len(r.GetFacts()))
@@ -70,8 +70,24 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 		}
 		watching = append(watching, w)
 	}
+	reports := make([]feed.ViewerReport, 0, len(r.GetViewerReports()))
+	for _, p := range r.GetViewerReports() {
+		if err := uuids(p.GetId()); err != nil {
+			return nil, err
+		}
+		report := feed.ViewerReport{ID: p.GetId(), Handle: p.GetHandle(), At: p.GetAt().AsTime(), ViewerSeconds: p.GetViewerSeconds()}
+		if err := report.Check(); err != nil {
+			return nil, err
+		}
+		reports = append(reports, report)
+	}
 	if len(watching) > 0 {
 		if err := f.Store.StoreViewers(ctx, watching); err != nil {
+			return nil, err
+		}
+	}
+	if len(reports) > 0 {
+		if err := f.Store.StoreViewerReports(ctx, reports); err != nil {
 			return nil, err
 		}
 	}

@@ -13,11 +13,12 @@ SET ROLE api_migrator; SET search_path = api;
 DROP VIEW counted_results;
 DROP FUNCTION board_fresh(text, timestamptz, bigint, uuid[]), fill_boards(uuid, integer);
 DROP TRIGGER count_field_insert ON board_rows; DROP TRIGGER count_field_update ON board_rows; DROP TRIGGER count_field_delete ON board_rows;
-DROP TABLE moments, operator_tallies, board_due, board_field;
-ALTER TABLE board_rows DROP COLUMN skill_calls, DROP COLUMN edge_bps, DROP COLUMN low_bps, DROP COLUMN high_bps, DROP COLUMN counted;
+DROP TABLE moments, operator_tallies, board_due, board_field, viewer_reports, board_viewers_due;
+ALTER TABLE board_rows DROP COLUMN viewer_minutes, DROP COLUMN skill_calls, DROP COLUMN edge_bps, DROP COLUMN low_bps, DROP COLUMN high_bps, DROP COLUMN counted;
 ALTER TABLE operator_scores DROP COLUMN price_sum, DROP COLUMN best_bps, DROP COLUMN best_signal, DROP COLUMN streak, DROP COLUMN last_at,
     DROP COLUMN counted, DROP COLUMN counted_lines;
 ALTER TABLE operator_lane_scores DROP COLUMN price_sum, DROP COLUMN counted, DROP COLUMN counted_lines;
+DROP FUNCTION board_cast(bigint, bigint, bigint, bigint, bigint);
 DROP FUNCTION fill_records, streak_with, moment_tier, moment_id, count_field, within_price;
 RESET ROLE; RESET search_path`
 
@@ -29,6 +30,7 @@ func TestMigratedRecords(t *testing.T) {
 	for _, name := range []string{
 		"0020_records.sql", "0025_records_columns.sql", "0026_records_field.sql", "0028_board_speed.sql",
 		"0033_counted.sql", "0034_counted_boards.sql", "0035_counted_field.sql",
+		"0056_viewer_reports.sql",
 	} {
 		raw := must(fs.ReadFile(Migrations(), name))(t)
 		text += string(raw) + ";"

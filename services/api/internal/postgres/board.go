@@ -33,6 +33,7 @@ func boardRowOf(r db.ListBoardRow) board.Row {
 		Edge: edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps),
 		Broadcast: board.Broadcast{
 			Score: int(r.Broadcast), Calls28: r.Calls, Takes28: r.Takes, WindowScore: r.WindowScore, WindowDone: r.WindowDone,
+			ViewerMinutes28: r.ViewerMinutes,
 		},
 	}
 }

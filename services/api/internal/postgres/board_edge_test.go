@@ -144,6 +144,7 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 		"operator_tallies":     `UPDATE api.operator_tallies SET wins = wins + 1 WHERE ctid = (SELECT min(ctid) FROM api.operator_tallies)`,
 		"board_field":          `UPDATE api.board_field SET operators = operators + 1 WHERE ctid = (SELECT min(ctid) FROM api.board_field)`,
 		"board_rows edge":      `UPDATE api.board_rows SET low_bps = low_bps + 1 WHERE ctid = (SELECT min(ctid) FROM api.board_rows WHERE skill_calls > 0)`,
+		"board_rows":           `UPDATE api.board_rows SET viewer_minutes = viewer_minutes + 1 WHERE ctid = (SELECT min(ctid) FROM api.board_rows)`,
 		"operator_scores":      `UPDATE api.operator_scores SET price_sum = price_sum + 1 WHERE ctid = (SELECT min(ctid) FROM api.operator_scores)`,
 		"operator_lane_scores": `UPDATE api.operator_lane_scores SET price_sum = price_sum + 1 WHERE ctid = (SELECT min(ctid) FROM api.operator_lane_scores)`,
 	} {

@@ -18,7 +18,8 @@ SELECT u.handle, u.tier,
     (SELECT count(*) FROM api.signals s WHERE s.user_id = u.id AND s.created_at >= $2),
     (SELECT count(*) FROM api.signal_events e JOIN api.signals s ON s.id = e.signal_id WHERE s.user_id = u.id AND e.type = 'take' AND e.created_at >= $2),
     coalesce(sum(r.score) FILTER (WHERE r.counted AND r.resolved_at >= $2), 0),
-    count(*) FILTER (WHERE r.counted AND r.resolved_at >= $2), count(*) FILTER (WHERE r.counted)
+    count(*) FILTER (WHERE r.counted AND r.resolved_at >= $2), count(*) FILTER (WHERE r.counted),
+    (SELECT coalesce(sum(v.viewer_seconds), 0)::bigint FROM api.viewer_reports v WHERE v.user_id = u.id AND v.at >= $2)
 FROM api.users u LEFT JOIN api.signal_results r ON r.user_id = u.id AND ($1 = '' OR r.scoring_vertical = $1)
 WHERE EXISTS (SELECT FROM api.signals s WHERE s.user_id = u.id)
 GROUP BY u.id HAVING $1 = '' OR count(r.signal_id) > 0 OR EXISTS (
@@ -29,7 +30,7 @@ type naiveRow struct {
 	handle, tier                 string
 	total, score, won, lost      int64
 	calls, takes, mscore, mdone  int64
-	counted                      int64
+	counted, viewers             int64
 	castAll, castMonth, accuracy int
 }
 
@@ -40,11 +41,12 @@ func (l *ledger) naive(lane string) []naiveRow {
 	var list []naiveRow
 	for rows.Next() {
 		var r naiveRow
-		if err := rows.Scan(&r.handle, &r.tier, &r.total, &r.score, &r.won, &r.lost, &r.calls, &r.takes, &r.mscore, &r.mdone, &r.counted); err != nil {
+		if err := rows.Scan(&r.handle, &r.tier, &r.total, &r.score, &r.won, &r.lost, &r.calls, &r.takes, &r.mscore, &r.mdone, &r.counted, &r.viewers); err != nil {
 			l.t.Fatal(err)
 		}
-		r.castAll = board.CastScore(r.score, r.counted, r.calls, r.takes)
-		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes)
+		r.viewers /= 60
+		r.castAll = board.CastScore(r.score, r.counted, r.calls, r.takes, r.viewers)
+		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes, r.viewers)
 		r.accuracy = resolution.Accuracy(r.won, r.lost)
 		list = append(list, r)
 	}
@@ -69,7 +71,7 @@ func (l *ledger) compare(when string) {
 				for _, r := range rows {
 					cast, c := "", r.Broadcast
 					if kind != board.ByScore {
-						cast = fmt.Sprint(" ", c.Score, c.Calls28, c.Takes28)
+						cast = fmt.Sprint(" ", c.Score, c.Calls28, c.Takes28, c.ViewerMinutes28)
 					}
 					got = append(got, fmt.Sprint(r.Operator.Handle, " ", r.Operator.Tier, r.Score, r.Total, r.Won, r.Lost, r.Accuracy, cast))
 				}
@@ -109,7 +111,7 @@ func expected(all []naiveRow, g board.Group, kind string, limit int) (want []str
 	for _, r := range list[:min(limit, len(list))] {
 		tail := ""
 		if kind != board.ByScore {
-			tail = fmt.Sprint(" ", cast(r), r.calls, r.takes)
+			tail = fmt.Sprint(" ", cast(r), r.calls, r.takes, r.viewers)
 		}
 		want = append(want, fmt.Sprint(r.handle, " ", protocol.Tier(r.tier), r.score, r.total, r.won, r.lost, r.accuracy, tail))
 	}

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
+	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
@@ -115,8 +118,29 @@ func (l *ledger) step(s *operator.Service) {
 		}
 	case n < 94:
 		l.classify(s, l.people[l.rnd.IntN(len(l.people))])
+	case n < 97:
+		l.reportViewers()
 	default:
 		l.clock.Advance(time.Duration(l.rnd.Int64N(int64(12 * 24 * time.Hour))))
+	}
+}
+
+// reportViewers stores reports of watched time, some of them twice, late, early or for an unknown operator.
+func (l *ledger) reportViewers() {
+	l.t.Helper()
+	var list []feed.ViewerReport
+	for range 1 + l.rnd.IntN(4) {
+		ago := time.Duration(l.rnd.Int64N(int64(40*24*time.Hour))) - time.Hour
+		list = append(list, feed.ViewerReport{
+			ID: uuid.NewString(), Handle: l.people[l.rnd.IntN(len(l.people))], At: l.clock.Now().Add(-ago),
+			ViewerSeconds: 1 + l.rnd.Int64N([]int64{100, 10_000, 10_000_000}[l.rnd.IntN(3)]),
+		})
+	}
+	list = append(list, feed.ViewerReport{ID: uuid.NewString(), Handle: "nobody", At: l.clock.Now(), ViewerSeconds: 60}, list[0])
+	for range 1 + l.rnd.IntN(2) {
+		if err := l.StoreViewerReports(l.t.Context(), list); err != nil {
+			l.t.Fatal(err)
+		}
 	}
 }
 
@@ -306,9 +330,11 @@ func TestCastScoreIsAsDefined(t *testing.T) {
 	for _, s := range []int64{-9000, -51, -1, 0, 1, 7, 48, 333, 9999} {
 		for _, done := range []int64{0, 1, 3, 18, 200} {
 			for _, calls := range []int64{0, 1, 7, 27, 28, 500} {
-				for _, takes := range []int64{0, 1, 13} {
-					if got, want := b.count(`SELECT api.board_cast($1, $2, $3, $4)`, s, done, calls, takes), board.CastScore(s, done, calls, takes); got != want {
-						t.Errorf("points %d, %d results, %d calls, %d takes: %d, want %d", s, done, calls, takes, got, want)
+				for _, more := range [][2]int64{{0, 0}, {1, 9}, {13, 137}, {0, 999}, {3, 99_998}, {0, 1 << 40}} {
+					takes, minutes := more[0], more[1]
+					got := b.count(`SELECT api.board_cast($1, $2, $3, $4, $5)`, s, done, calls, takes, minutes)
+					if want := board.CastScore(s, done, calls, takes, minutes); got != want {
+						t.Errorf("points %d, %d results, %d calls, %d takes, %d viewer minutes: %d, want %d", s, done, calls, takes, minutes, got, want)
 					}
 				}
 			}

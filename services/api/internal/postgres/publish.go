@@ -55,6 +55,16 @@ func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 	return pg.Fault(wrap("store viewers", s.wq.StoreViewers(ctx, p)))
 }
 
+// StoreViewerReports implements feed.Store.
+func (s *Store) StoreViewerReports(ctx context.Context, list []feed.ViewerReport) error {
+	p := db.StoreViewerReportsParams{Now: s.now()}
+	for _, r := range list {
+		p.IDs, p.Handles, p.At = append(p.IDs, r.ID), append(p.Handles, r.Handle), append(p.At, r.At)
+		p.Seconds = append(p.Seconds, r.ViewerSeconds)
+	}
+	return pg.Fault(wrap("store viewer reports", s.wq.StoreViewerReports(ctx, p)))
+}
+
 // ListWatched returns the number of viewers of each market, summed over the streams that are bound to the market. It ignores
 // viewer counts that are not newer than the time since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
@@ -79,8 +89,14 @@ func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, 
 	return one, true, nil
 }
 
-// SweepPublished deletes the ids of facts that were stored more than 7 days ago. A sender does not repeat a fact after that
-// time.
+// keepViewerReports is the storage time of reports of watched time. It is one week longer than the window of the boards.
+const keepViewerReports = 35 * 24 * time.Hour
+
+// SweepPublished deletes the ids of facts that were stored more than 7 days ago, and reports of watched time that boards no
+// longer need. A sender does not repeat a fact after that time.
 func (s *Store) SweepPublished(ctx context.Context) error {
-	return pg.Fault(wrap("delete old facts", s.q.DeleteOldFacts(ctx)))
+	if err := s.q.DeleteOldFacts(ctx); err != nil {
+		return pg.Fault(wrap("delete old facts", err))
+	}
+	return pg.Fault(wrap("delete old viewer reports", s.q.DeleteOldViewerReports(ctx, s.now().Add(-keepViewerReports))))
 }

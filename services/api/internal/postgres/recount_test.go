@@ -32,7 +32,7 @@ func TestRecountFindsEachCounter(t *testing.T) {
 		"operator_totals":      {"total"},
 		"operator_scores":      {"won", "lost", "void", "score", "clv_sum", "clv_count", "beat_line", "price_sum", "counted", "counted_lines"},
 		"operator_lane_scores": {"won", "lost", "void", "score", "price_sum", "counted", "counted_lines"},
-		"board_rows":           {"score", "won", "lost", "void", "total", "calls", "takes", "month_score", "month_done", "counted"},
+		"board_rows":           {"score", "won", "lost", "void", "total", "calls", "takes", "month_score", "month_done", "counted", "viewer_minutes", "cast_all", "cast_month"},
 	} {
 		for _, column := range sets {
 			b.requireReported(counter, "UPDATE api."+counter+" SET "+column+" = "+column+" + 1", "UPDATE api."+counter+" SET "+column+" = "+column+" - 1")

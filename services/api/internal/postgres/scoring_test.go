@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -147,6 +148,13 @@ var tables = map[string]func(c []string) []string{
 	"figure|made of": func([]string) []string { return nil }, // no numbers
 	"called|scoring price|close, YES|clvBps": func(c []string) []string {
 		return []string{strconv.Itoa(*scoreOf(protocol.Side(c[0]), *cellBps(c[1]), protocol.VerdictYes, cellBps(c[2])).CLV)}
+	},
+	"points|counted calls|calls, 28 days|takes, 28 days|viewer minutes|skill|activity|reach|broadcast score": func(c []string) []string {
+		var n [5]int64
+		for i := range n {
+			n[i], _ = strconv.ParseInt(c[i], 10, 64)
+		}
+		return []string{strconv.Itoa(board.CastScore(n[0], n[1], n[2], n[3], n[4]))}
 	},
 	"won|lost|accuracy": func(c []string) []string {
 		return []string{strconv.Itoa(resolution.Accuracy(int64(*cellBps(c[0])), int64(*cellBps(c[1]))))}

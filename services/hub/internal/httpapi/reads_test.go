@@ -109,7 +109,7 @@ func board(b *fixture) []*boardv1.Row {
 	op.AvatarUrl = proto.String("https://img.example/m.png")
 	return []*boardv1.Row{{
 		Rank: 1, Operator: op, Score: 48, Total: 24, Won: 12, Lost: 6, Pending: 5, Accuracy: 67,
-		BroadcastScore: 515, Skill: 0.53, Activity: 0.46, Reach: 0.55, Live: true,
+		BroadcastScore: 515, Skill: 0.53, Activity: 0.46, Reach: 0.55, ViewerMinutes: 561, Live: true,
 		EdgeCalls: 18, EdgeBps: 260, EdgeLowBps: -140, EdgeHighBps: 655,
 	}}
 }

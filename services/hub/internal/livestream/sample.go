@@ -24,6 +24,19 @@ type Sample struct {
 	Viewers int64
 }
 
+// The ledger receives the watched time of an open session every reportEvery, and the rest of it when the session ends. A minute is
+// reported after completeAfter, when no hub adds samples to it.
+const (
+	reportEvery   = 10 * time.Minute
+	completeAfter = 2 * time.Minute
+	// reportSpan is the age up to which samples are reported. The ledger counts the watched time of 28 days.
+	reportSpan = 27 * 24 * time.Hour
+)
+
+// ReportTimes selects the samples whose watched time is reported: those of ended sessions, and those not after Complete of open
+// sessions that have an unreported sample not after Due. Samples before Oldest are not reported.
+type ReportTimes struct{ Oldest, Due, Complete time.Time }
+
 // publishTime is the time limit of one report of viewer numbers to the ledger.
 const publishTime = 900 * time.Millisecond
 
@@ -40,10 +53,14 @@ func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
 	return &Sampler{service: s, ledger: ledger, watched: map[protocol.Handle]bool{}}
 }
 
-// Round counts viewers once, stores the samples and reports the numbers to the ledger. It does nothing while Redis is
+// Round counts viewers once, stores the samples and reports the numbers to the ledger. It counts no viewers while Redis is
 // unavailable. Errors: db_unavailable, those of the ledger.
 func (p *Sampler) Round(ctx context.Context) error {
 	s, now := p.service, p.service.Now()
+	times := ReportTimes{Oldest: now.Add(-reportSpan), Due: now.Add(-reportEvery), Complete: now.Add(-completeAfter)}
+	if err := s.Store.ReportViewers(ctx, times); err != nil {
+		return err
+	}
 	list, err := s.Store.Live(ctx, now)
 	if err != nil {
 		return err

@@ -55,6 +55,8 @@ type Store interface {
 	Sweep(ctx context.Context, now time.Time) (int, error)
 	// Sample stores the numbers of viewers of sessions and publishes the numbers that have changed.
 	Sample(ctx context.Context, list []Sample, now time.Time) error
+	// ReportViewers publishes the time for which viewers watched each session. It publishes each sample once.
+	ReportViewers(ctx context.Context, r ReportTimes) error
 	// Thin deletes samples and counts of overlay signals from before a time.
 	Thin(ctx context.Context, before time.Time) error
 

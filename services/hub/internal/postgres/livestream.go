@@ -359,6 +359,13 @@ func (s *OnAir) Sample(ctx context.Context, list []livestream.Sample, now time.T
 	})
 }
 
+// ReportViewers implements livestream.Store.
+func (s *OnAir) ReportViewers(ctx context.Context, r livestream.ReportTimes) error {
+	return s.write.ReportViewers(ctx, db.ReportViewersParams{
+		Oldest: r.Oldest, Due: r.Due, Complete: r.Complete, SampleSeconds: int64(livestream.SampleEvery / time.Second),
+	})
+}
+
 // Thin implements livestream.Store.
 func (s *OnAir) Thin(ctx context.Context, before time.Time) error {
 	return s.write.DeleteOldSamples(ctx, before)

@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -23,10 +25,11 @@ const (
 const (
 	snapshot = "snapshot"        // type of a fact that changes only the snapshot of a channel
 	viewers  = "viewers.updated" // type of a change of an operator's number of viewers in the live list
+	watched  = "viewers.watched" // type of a report of the time for which viewers watched an operator
 )
 
 // Publish sends facts to the ledger. It sends viewer numbers, and facts of an operator's private channel, as news, which the
-// ledger does not number. It sends snapshots of channels as copies, and an overlay signal as news and as a copy. The ledger
+// ledger does not number. It sends watched time as reports of viewers. It sends snapshots of channels as copies, and an overlay signal as news and as a copy. The ledger
 // numbers all other facts. Publish returns the errors of the ledger.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
@@ -37,6 +40,14 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 			r.News = append(r.News, &feedv1.News{Channel: one.Topic, Type: one.Type, At: at, Data: one.Data})
 		case one.Type == viewers:
 			r.News = append(r.News, &feedv1.News{Channel: one.Topic, Type: one.Type, Subject: one.Handle, At: at, Data: one.Data})
+		case one.Type == watched:
+			var data struct{ ViewerSeconds int64 }
+			if err := json.Unmarshal([]byte(one.Data), &data); err != nil {
+				return fmt.Errorf("report of watched time %s: %w", one.ID, err)
+			}
+			r.ViewerReports = append(r.ViewerReports, &feedv1.ViewerReport{
+				Id: one.ID, Handle: one.Handle, At: at, ViewerSeconds: data.ViewerSeconds,
+			})
 		case one.Type == snapshot:
 			r.Copies = replaceCopy(r.Copies, one, at)
 		case strings.HasPrefix(one.Topic, overlay):

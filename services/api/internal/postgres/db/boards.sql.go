@@ -89,20 +89,26 @@ func (q *Queries) CountWeeks(ctx context.Context, arg CountWeeksParams) ([]Count
 }
 
 const FoldBoardRows = `-- name: FoldBoardRows :exec
+WITH reported AS (
+    DELETE FROM board_viewers_due
+)
 INSERT INTO board_rows AS b (user_id, lane, tier, handle, score, won, lost, void, total,
-    calls, takes, month_score, month_done, cast_all, cast_month, counted)
+    calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
 SELECT f.user_id, f.lane, f.tier, f.handle, f.score, f.won, f.lost, f.void, f.total,
-    f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month, f.counted
+    f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month, f.counted, f.viewer_minutes
 FROM board_fresh(NULL, $1::timestamptz, $2::bigint) AS f (user_id, lane, tier, handle, score, won, lost, void, total,
-    calls, takes, month_score, month_done, cast_all, cast_month, counted)
+    calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
 ON CONFLICT (user_id, lane) DO UPDATE SET
     tier = excluded.tier, handle = excluded.handle, score = excluded.score, won = excluded.won, lost = excluded.lost,
     void = excluded.void, total = excluded.total, calls = excluded.calls, takes = excluded.takes,
     month_score = excluded.month_score, month_done = excluded.month_done,
-    cast_all = excluded.cast_all, cast_month = excluded.cast_month, counted = excluded.counted
-WHERE (b.tier, b.handle, b.score, b.won, b.lost, b.void, b.total, b.calls, b.takes, b.month_score, b.month_done, b.counted)
+    cast_all = excluded.cast_all, cast_month = excluded.cast_month, counted = excluded.counted,
+    viewer_minutes = excluded.viewer_minutes
+WHERE (b.tier, b.handle, b.score, b.won, b.lost, b.void, b.total, b.calls, b.takes, b.month_score, b.month_done, b.counted,
+        b.viewer_minutes)
     IS DISTINCT FROM (excluded.tier, excluded.handle, excluded.score, excluded.won, excluded.lost, excluded.void,
-        excluded.total, excluded.calls, excluded.takes, excluded.month_score, excluded.month_done, excluded.counted)
+        excluded.total, excluded.calls, excluded.takes, excluded.month_score, excluded.month_done, excluded.counted,
+        excluded.viewer_minutes)
 `
 
 type FoldBoardRowsParams struct {
@@ -110,8 +116,9 @@ type FoldBoardRowsParams struct {
 	Seq   int64
 }
 
-// Stores the board rows of the operators that have events in the feed up to @seq, or events that leave the window by
-// its move to @since.
+// Stores the board rows of the operators that have events in the feed up to @seq, new reports of viewers, or events that
+// leave the window by its move to @since. board_fresh reads the snapshot of this statement, so it sees the same new reports
+// as the deletion.
 func (q *Queries) FoldBoardRows(ctx context.Context, arg FoldBoardRowsParams) error {
 	_, err := q.db.Exec(ctx, FoldBoardRows, arg.Since, arg.Seq)
 	return err
@@ -224,18 +231,19 @@ WITH moved AS MATERIALIZED (
     SELECT f.user_id, f.lane, f.tier, f.handle COLLATE "C" AS handle, f.score, f.won, f.lost, f.void, f.total,
         f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy,
-        f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month
+        f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month, f.viewer_minutes
     FROM board_fresh(CASE WHEN $1::text = '' THEN '' END, greatest($2::timestamptz, (SELECT b.since
         FROM board_state AS b)), NULL)
         AS f (user_id, lane, tier, handle, score, won, lost, void, total,
-        calls, takes, month_score, month_done, cast_all, cast_month, counted)
+        calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
     WHERE f.lane IN ('', $1::text)
 ), fresh AS (
     SELECT m.user_id, m.tier, m.handle, m.score, m.won, m.lost, m.void, m.total, m.resolved, m.accuracy, m.calls, m.takes,
-        m.month_score, m.month_done, m.cast_all, m.cast_month
+        m.month_score, m.month_done, m.cast_all, m.cast_month, m.viewer_minutes
     FROM moved AS m WHERE m.lane = $1::text
 ), waiting AS MATERIALIZED (
-    SELECT w.user_id, r.total, r.handle, r.calls, r.takes, board_cast(0, 0, r.calls, r.takes) AS cast_open
+    SELECT w.user_id, r.total, r.handle, r.calls, r.takes, r.viewer_minutes,
+        board_cast(0, 0, r.calls, r.takes, r.viewer_minutes) AS cast_open
     FROM (
         SELECT DISTINCT s.user_id
         FROM open_signals AS o
@@ -244,20 +252,23 @@ WITH moved AS MATERIALIZED (
         WHERE $1::text <> '' AND NOT EXISTS (SELECT FROM signal_results AS x WHERE x.signal_id = s.id)
     ) AS w
     CROSS JOIN LATERAL (
-        SELECT m.tier, m.handle, m.total, m.calls, m.takes FROM moved AS m WHERE m.user_id = w.user_id AND m.lane = ''
+        SELECT m.tier, m.handle, m.total, m.calls, m.takes, m.viewer_minutes
+        FROM moved AS m WHERE m.user_id = w.user_id AND m.lane = ''
         UNION ALL
-        SELECT b.tier, b.handle, b.total, b.calls, b.takes FROM board_rows AS b
+        SELECT b.tier, b.handle, b.total, b.calls, b.takes, b.viewer_minutes FROM board_rows AS b
         WHERE b.user_id = w.user_id AND b.lane = '' AND b.user_id NOT IN (SELECT m.user_id FROM moved AS m WHERE m.lane = '')
     ) AS r
     WHERE r.tier = ANY ($3::text[]) AND w.user_id NOT IN (SELECT n.user_id FROM fresh AS n)
         AND NOT EXISTS (SELECT FROM board_rows AS b WHERE b.user_id = w.user_id AND b.lane = $1::text)
 ), ranked AS (
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            k.viewer_minutes
         FROM unnest($3::text[]) AS t (tier)
         CROSS JOIN LATERAL (
             SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.accuracy, b.handle, b.calls, b.takes,
-                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps,
+                b.viewer_minutes
             FROM board_rows AS b
             WHERE $4::text = 'scores' AND b.lane = $1::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
                 FROM fresh AS n)
@@ -266,11 +277,13 @@ WITH moved AS MATERIALIZED (
         ) AS k
         UNION ALL
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            k.viewer_minutes
         FROM unnest($3::text[]) AS t (tier)
         CROSS JOIN LATERAL (
             SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.accuracy, b.handle, b.calls, b.takes,
-                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps,
+                b.viewer_minutes
             FROM board_rows AS b
             WHERE $4::text = 'broadcast' AND b.lane = $1::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
                 FROM fresh AS n)
@@ -279,11 +292,13 @@ WITH moved AS MATERIALIZED (
         ) AS k
         UNION ALL
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            k.viewer_minutes
         FROM unnest($3::text[]) AS t (tier)
         CROSS JOIN LATERAL (
             SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.accuracy, b.handle, b.calls, b.takes,
-                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps,
+                b.viewer_minutes
             FROM board_rows AS b
             WHERE $4::text = 'broadcast28' AND b.lane = $1::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
                 FROM fresh AS n)
@@ -292,7 +307,8 @@ WITH moved AS MATERIALIZED (
         ) AS k
         UNION ALL
         SELECT n.user_id, n.score, n.won, n.lost, n.void, n.total, n.resolved, n.accuracy, n.handle, n.calls, n.takes,
-            n.month_score, n.month_done, n.cast_all, n.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            n.month_score, n.month_done, n.cast_all, n.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            n.viewer_minutes
         FROM fresh AS n
         LEFT JOIN LATERAL (
             SELECT b.skill_calls, b.edge_bps, b.low_bps, b.high_bps FROM board_rows AS b
@@ -300,11 +316,11 @@ WITH moved AS MATERIALIZED (
         WHERE n.tier = ANY ($3::text[])
         UNION ALL
         SELECT w.user_id, 0, 0, 0, 0, w.total, 0, 0, w.handle, w.calls, w.takes, 0, 0, w.cast_open, w.cast_open, NULL, NULL,
-            NULL, NULL
+            NULL, NULL, w.viewer_minutes
         FROM waiting AS w
 ), top AS (
     SELECT r.user_id, r.score, r.won, r.lost, r.void, r.total, r.handle, r.calls, r.takes, r.skill_calls, r.edge_bps,
-        r.low_bps, r.high_bps,
+        r.low_bps, r.high_bps, r.viewer_minutes,
         CASE $4::text WHEN 'broadcast28' THEN r.cast_month ELSE r.cast_all END AS cast_score,
         CASE $4::text WHEN 'broadcast28' THEN r.month_score ELSE r.score END AS window_score,
         CASE $4::text WHEN 'broadcast28' THEN r.month_done ELSE r.resolved END AS window_done,
@@ -329,7 +345,7 @@ SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.a
     coalesce(r.skill_calls, 0)::bigint AS skill_calls, coalesce(r.edge_bps, 0)::integer AS edge_bps,
     coalesce(r.low_bps, 0)::integer AS low_bps, coalesce(r.high_bps, 0)::integer AS high_bps,
     r.cast_score::integer AS broadcast, r.calls::bigint AS calls, r.takes::bigint AS takes,
-    r.window_score::bigint AS window_score, r.window_done::bigint AS window_done
+    r.window_score::bigint AS window_score, r.window_done::bigint AS window_done, r.viewer_minutes::bigint AS viewer_minutes
 FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.first DESC, r.second DESC, r.third DESC, r.handle
 `
@@ -343,21 +359,22 @@ type ListBoardParams struct {
 }
 
 type ListBoardRow struct {
-	User        User
-	Score       int64
-	Won         int64
-	Lost        int64
-	Void        int64
-	Total       int64
-	SkillCalls  int64
-	EdgeBps     int32
-	LowBps      int32
-	HighBps     int32
-	Broadcast   int32
-	Calls       int64
-	Takes       int64
-	WindowScore int64
-	WindowDone  int64
+	User          User
+	Score         int64
+	Won           int64
+	Lost          int64
+	Void          int64
+	Total         int64
+	SkillCalls    int64
+	EdgeBps       int32
+	LowBps        int32
+	HighBps       int32
+	Broadcast     int32
+	Calls         int64
+	Takes         int64
+	WindowScore   int64
+	WindowDone    int64
+	ViewerMinutes int64
 }
 
 // Returns the first operators of a board.
@@ -415,6 +432,7 @@ func (q *Queries) ListBoard(ctx context.Context, arg ListBoardParams) ([]ListBoa
 			&i.Takes,
 			&i.WindowScore,
 			&i.WindowDone,
+			&i.ViewerMinutes,
 		); err != nil {
 			return nil, err
 		}
@@ -429,11 +447,11 @@ func (q *Queries) ListBoard(ctx context.Context, arg ListBoardParams) ([]ListBoa
 const ListEdgeBoard = `-- name: ListEdgeBoard :many
 WITH top AS (
     SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.handle, k.calls, k.takes, k.cast_all,
-        k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+        k.skill_calls, k.edge_bps, k.low_bps, k.high_bps, k.viewer_minutes
     FROM unnest($2::text[]) AS t (tier)
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.handle, b.calls, b.takes, b.cast_all,
-            b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+            b.skill_calls, b.edge_bps, b.low_bps, b.high_bps, b.viewer_minutes
         FROM board_rows AS b
         WHERE b.lane = $1::text AND b.tier = t.tier AND b.skill_calls > 0
         ORDER BY b.low_bps DESC, b.edge_bps DESC, b.skill_calls DESC, b.handle
@@ -455,7 +473,7 @@ SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.a
     r.skill_calls::bigint AS skill_calls, r.edge_bps::integer AS edge_bps, r.low_bps::integer AS low_bps,
         r.high_bps::integer AS high_bps,
     r.cast_all::integer AS broadcast, r.calls::bigint AS calls, r.takes::bigint AS takes,
-    r.score::bigint AS window_score, r.resolved::bigint AS window_done
+    r.score::bigint AS window_score, r.resolved::bigint AS window_done, r.viewer_minutes::bigint AS viewer_minutes
 FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.low_bps DESC, r.edge_bps DESC, r.skill_calls DESC, r.handle
 `
@@ -467,21 +485,22 @@ type ListEdgeBoardParams struct {
 }
 
 type ListEdgeBoardRow struct {
-	User        User
-	Score       int64
-	Won         int64
-	Lost        int64
-	Void        int64
-	Total       int64
-	SkillCalls  int64
-	EdgeBps     int32
-	LowBps      int32
-	HighBps     int32
-	Broadcast   int32
-	Calls       int64
-	Takes       int64
-	WindowScore int64
-	WindowDone  int64
+	User          User
+	Score         int64
+	Won           int64
+	Lost          int64
+	Void          int64
+	Total         int64
+	SkillCalls    int64
+	EdgeBps       int32
+	LowBps        int32
+	HighBps       int32
+	Broadcast     int32
+	Calls         int64
+	Takes         int64
+	WindowScore   int64
+	WindowDone    int64
+	ViewerMinutes int64
 }
 
 // Returns the first operators by the lower bound of their edge. The rows are those of the last fold, which computes the
@@ -527,6 +546,7 @@ func (q *Queries) ListEdgeBoard(ctx context.Context, arg ListEdgeBoardParams) ([
 			&i.Takes,
 			&i.WindowScore,
 			&i.WindowDone,
+			&i.ViewerMinutes,
 		); err != nil {
 			return nil, err
 		}
@@ -630,7 +650,8 @@ CROSS JOIN (
         SELECT least(
             (SELECT min(s.created_at) FROM signals AS s WHERE s.created_at >= b.since),
             (SELECT min(e.created_at) FROM signal_events AS e WHERE e.type = 'take' AND e.created_at >= b.since),
-            (SELECT min(r.resolved_at) FROM market_resolutions AS r WHERE r.resolved_at >= b.since)) AS first
+            (SELECT min(r.resolved_at) FROM market_resolutions AS r WHERE r.resolved_at >= b.since),
+            (SELECT min(v.at) FROM viewer_reports AS v WHERE v.at >= b.since)) AS first
     ) AS f
     CROSS JOIN LATERAL (
         SELECT min(r.resolved_at) AS held FROM score_drains AS w JOIN market_resolutions AS r ON r.market_id = w.market_id

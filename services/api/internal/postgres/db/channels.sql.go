@@ -21,6 +21,16 @@ func (q *Queries) DeleteOldFacts(ctx context.Context) error {
 	return err
 }
 
+const DeleteOldViewerReports = `-- name: DeleteOldViewerReports :exec
+DELETE FROM viewer_reports WHERE at < least($1::timestamptz, (SELECT b.since FROM board_state AS b))
+`
+
+// Deletes reports of watched time that are older than the window of the boards.
+func (q *Queries) DeleteOldViewerReports(ctx context.Context, before time.Time) error {
+	_, err := q.db.Exec(ctx, DeleteOldViewerReports, before)
+	return err
+}
+
 const GetChannelCopy = `-- name: GetChannelCopy :one
 SELECT data, at FROM channel_copies WHERE channel = $1
 `
@@ -579,6 +589,41 @@ func (q *Queries) StoreFacts(ctx context.Context, arg StoreFactsParams) error {
 		arg.Handles,
 		arg.Topics,
 		arg.Data,
+	)
+	return err
+}
+
+const StoreViewerReports = `-- name: StoreViewerReports :exec
+WITH stored AS (
+    INSERT INTO viewer_reports (event_id, user_id, at, viewer_seconds)
+    SELECT g.id, u.id, least($1::timestamptz, greatest(g.at, $1::timestamptz - interval '27 days')), g.seconds
+    FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::bigint[]) AS g (id, handle, at, seconds)
+    JOIN users AS u ON u.handle = g.handle
+    ORDER BY g.id
+    ON CONFLICT (event_id) DO NOTHING
+    RETURNING user_id
+)
+INSERT INTO board_viewers_due (user_id) SELECT DISTINCT user_id FROM stored
+`
+
+type StoreViewerReportsParams struct {
+	Now     time.Time
+	IDs     []string
+	Handles []string
+	At      []time.Time
+	Seconds []int64
+}
+
+// Stores each report of watched time once, and marks the board rows of its operator. Reports of unknown operators are
+// ignored. A report that arrives more than 27 days late counts as 27 days old, because the boards do not look for reports
+// that have already left their window of 28 days.
+func (q *Queries) StoreViewerReports(ctx context.Context, arg StoreViewerReportsParams) error {
+	_, err := q.db.Exec(ctx, StoreViewerReports,
+		arg.Now,
+		arg.IDs,
+		arg.Handles,
+		arg.At,
+		arg.Seconds,
 	)
 	return err
 }

@@ -241,19 +241,24 @@ WITH called AS MATERIALIZED (
     SELECT f.user_id FROM board_fresh('', (SELECT t.since FROM board_state AS t), NULL) AS f (user_id, lane, tier, handle,
         score, won, lost,
         void, total, calls, takes, month_score, month_done, cast_all, cast_month, counted)
+), watched AS (
+    SELECT user_id AS id, sum(viewer_seconds)::bigint / 60 AS minutes FROM viewer_reports
+    WHERE at >= (SELECT since FROM board_state) GROUP BY user_id
 ), row_of AS (
     -- A board row must equal the record, except for operators with changes since the last fold. The window is the
     -- record without older events.
     SELECT c.user_id AS id, '' AS lane, c.score, c.won, c.lost, c.void, t.total,
         t.total - coalesce(w.aged, 0) AS calls, coalesce(w.takes, 0) - coalesce(w.takes_aged, 0) AS takes,
-        c.score - coalesce(w.aged_score, 0) AS month_score, c.counted - coalesce(w.aged_done, 0) AS month_done, c.counted
+        c.score - coalesce(w.aged_score, 0) AS month_score, c.counted - coalesce(w.aged_done, 0) AS month_done, c.counted,
+        coalesce(v.minutes, 0) AS viewer_minutes
     FROM operator_scores c
     JOIN operator_totals t ON t.user_id = c.user_id AND t.total > 0
     LEFT JOIN whole w ON w.id = c.user_id
+    LEFT JOIN watched v ON v.id = c.user_id
     UNION ALL
     SELECT c.id, c.lane, c.score, c.won, c.lost, c.void, w.total, w.total - w.aged, coalesce(w.takes, 0) - w.takes_aged,
-        c.score - c.aged_score, c.counted - c.aged_done, c.counted
-    FROM lane c JOIN whole w ON w.id = c.id AND w.total IS NOT NULL
+        c.score - c.aged_score, c.counted - c.aged_done, c.counted, coalesce(v.minutes, 0)
+    FROM lane c JOIN whole w ON w.id = c.id AND w.total IS NOT NULL LEFT JOIN watched v ON v.id = c.id
 )
 SELECT 'market_totals'::text AS counter, coalesce(k.market_id, c.id)::text AS of,
     row(k.yes, k.no, k.crowd_yes, k.crowd_no)::pg_catalog.text AS stored, row(c.yes, c.no, c.crowd_yes,
@@ -313,14 +318,18 @@ WHERE (coalesce(k.calls, 0), coalesce(k.takes, 0), coalesce(k.score, 0), coalesc
 UNION ALL
 SELECT 'board_rows', coalesce(k.user_id, c.id)::text || ' ' || coalesce(k.lane, c.lane),
     row(k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done,
-        k.counted)::text,
-    row(u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done, c.counted)::text
+        k.counted, k.viewer_minutes, k.cast_all, k.cast_month)::text,
+    row(u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done, c.counted,
+        c.viewer_minutes, x.cast_all, x.cast_month)::text
 FROM board_rows k FULL JOIN row_of c ON c.id = k.user_id AND c.lane = k.lane
 LEFT JOIN users u ON u.id = c.id
+CROSS JOIN LATERAL (SELECT board_cast(c.score, c.counted, c.calls, c.takes, c.viewer_minutes) AS cast_all,
+    board_cast(c.month_score, c.month_done, c.calls, c.takes, c.viewer_minutes) AS cast_month) x
 WHERE coalesce(k.user_id, c.id) NOT IN (SELECT user_id FROM moved)
-    AND (k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done, k.counted)
+    AND (k.tier, k.handle, k.score, k.won, k.lost, k.void, k.total, k.calls, k.takes, k.month_score, k.month_done, k.counted,
+        k.viewer_minutes, k.cast_all, k.cast_month)
     IS DISTINCT FROM (u.tier, u.handle, c.score, c.won, c.lost, c.void, c.total, c.calls, c.takes, c.month_score, c.month_done,
-        c.counted)
+        c.counted, c.viewer_minutes, x.cast_all, x.cast_month)
 LIMIT 1000
 `
 

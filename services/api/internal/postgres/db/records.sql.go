@@ -79,15 +79,15 @@ const GetRank = `-- name: GetRank :one
 WITH fresh AS MATERIALIZED (
     SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.counted, f.won + f.lost AS resolved, f.cast_all,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy
-    FROM board_fresh('', greatest($1::timestamptz, (SELECT b.since FROM board_state AS b)), NULL)
+    FROM board_fresh('', greatest($2::timestamptz, (SELECT b.since FROM board_state AS b)), NULL)
         AS f (user_id, lane, tier, handle, score, won, lost, void, total,
         calls, takes, month_score, month_done, cast_all, cast_month, counted)
 ), own AS (
     SELECT o.tier, o.handle, o.score, o.counted, o.resolved, o.accuracy, o.cast_all FROM fresh AS o
-        WHERE o.user_id = $2::uuid
+        WHERE o.user_id = $1::uuid
     UNION ALL
     SELECT b.tier, b.handle, b.score, b.counted, b.resolved, b.accuracy, b.cast_all FROM board_rows AS b
-    WHERE b.user_id = $2::uuid AND b.lane = '' AND NOT EXISTS (SELECT FROM fresh AS o WHERE o.user_id = $2::uuid)
+    WHERE b.user_id = $1::uuid AND b.lane = '' AND NOT EXISTS (SELECT FROM fresh AS o WHERE o.user_id = $1::uuid)
 ), moved AS (
     -- Each changed operator with its present values (1) and with its stored ones (-1), if these are in the field.
     SELECT 1 AS n, f.tier, f.handle, f.score, f.resolved, f.accuracy FROM fresh AS f WHERE f.tier <> 'automated' AND f.counted > 0
@@ -111,13 +111,15 @@ SELECT
     END)::int8 AS rank,
     (coalesce((SELECT sum(f.operators) FROM board_field AS f WHERE f.tier <> 'automated'), 0)
         + coalesce((SELECT sum(m.n) FROM moved AS m), 0))::bigint AS field,
-    coalesce(o.cast_all, board_cast(0, 0, 0, 0))::integer AS broadcast
+    coalesce(o.cast_all, board_cast(0, 0, 0, 0, (
+        SELECT coalesce(sum(v.viewer_seconds), 0)::bigint / 60 FROM viewer_reports AS v
+        WHERE v.user_id = $1::uuid AND v.at >= $2::timestamptz)::bigint))::integer AS broadcast
 FROM (SELECT) AS one LEFT JOIN own AS o ON true
 `
 
 type GetRankParams struct {
-	Month  time.Time
 	UserID string
+	Month  time.Time
 }
 
 type GetRankRow struct {
@@ -130,7 +132,7 @@ type GetRankRow struct {
 // broadcast score. @month is the start of the 28 days. Stored rows are counted by points; operators with changes since
 // the last fold are counted with their present values.
 func (q *Queries) GetRank(ctx context.Context, arg GetRankParams) (GetRankRow, error) {
-	row := q.db.QueryRow(ctx, GetRank, arg.Month, arg.UserID)
+	row := q.db.QueryRow(ctx, GetRank, arg.UserID, arg.Month)
 	var i GetRankRow
 	err := row.Scan(&i.Rank, &i.Field, &i.Broadcast)
 	return i, err

@@ -11,18 +11,19 @@ WITH moved AS MATERIALIZED (
     SELECT f.user_id, f.lane, f.tier, f.handle COLLATE "C" AS handle, f.score, f.won, f.lost, f.void, f.total,
         f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy,
-        f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month
+        f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month, f.viewer_minutes
     FROM board_fresh(CASE WHEN @lane::text = '' THEN '' END, greatest(@month::timestamptz, (SELECT b.since
         FROM board_state AS b)), NULL)
         AS f (user_id, lane, tier, handle, score, won, lost, void, total,
-        calls, takes, month_score, month_done, cast_all, cast_month, counted)
+        calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
     WHERE f.lane IN ('', @lane::text)
 ), fresh AS (
     SELECT m.user_id, m.tier, m.handle, m.score, m.won, m.lost, m.void, m.total, m.resolved, m.accuracy, m.calls, m.takes,
-        m.month_score, m.month_done, m.cast_all, m.cast_month
+        m.month_score, m.month_done, m.cast_all, m.cast_month, m.viewer_minutes
     FROM moved AS m WHERE m.lane = @lane::text
 ), waiting AS MATERIALIZED (
-    SELECT w.user_id, r.total, r.handle, r.calls, r.takes, board_cast(0, 0, r.calls, r.takes) AS cast_open
+    SELECT w.user_id, r.total, r.handle, r.calls, r.takes, r.viewer_minutes,
+        board_cast(0, 0, r.calls, r.takes, r.viewer_minutes) AS cast_open
     FROM (
         SELECT DISTINCT s.user_id
         FROM open_signals AS o
@@ -31,20 +32,23 @@ WITH moved AS MATERIALIZED (
         WHERE @lane::text <> '' AND NOT EXISTS (SELECT FROM signal_results AS x WHERE x.signal_id = s.id)
     ) AS w
     CROSS JOIN LATERAL (
-        SELECT m.tier, m.handle, m.total, m.calls, m.takes FROM moved AS m WHERE m.user_id = w.user_id AND m.lane = ''
+        SELECT m.tier, m.handle, m.total, m.calls, m.takes, m.viewer_minutes
+        FROM moved AS m WHERE m.user_id = w.user_id AND m.lane = ''
         UNION ALL
-        SELECT b.tier, b.handle, b.total, b.calls, b.takes FROM board_rows AS b
+        SELECT b.tier, b.handle, b.total, b.calls, b.takes, b.viewer_minutes FROM board_rows AS b
         WHERE b.user_id = w.user_id AND b.lane = '' AND b.user_id NOT IN (SELECT m.user_id FROM moved AS m WHERE m.lane = '')
     ) AS r
     WHERE r.tier = ANY (@tiers::text[]) AND w.user_id NOT IN (SELECT n.user_id FROM fresh AS n)
         AND NOT EXISTS (SELECT FROM board_rows AS b WHERE b.user_id = w.user_id AND b.lane = @lane::text)
 ), ranked AS (
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            k.viewer_minutes
         FROM unnest(@tiers::text[]) AS t (tier)
         CROSS JOIN LATERAL (
             SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.accuracy, b.handle, b.calls, b.takes,
-                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps,
+                b.viewer_minutes
             FROM board_rows AS b
             WHERE @by::text = 'scores' AND b.lane = @lane::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
                 FROM fresh AS n)
@@ -53,11 +57,13 @@ WITH moved AS MATERIALIZED (
         ) AS k
         UNION ALL
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            k.viewer_minutes
         FROM unnest(@tiers::text[]) AS t (tier)
         CROSS JOIN LATERAL (
             SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.accuracy, b.handle, b.calls, b.takes,
-                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps,
+                b.viewer_minutes
             FROM board_rows AS b
             WHERE @by::text = 'broadcast' AND b.lane = @lane::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
                 FROM fresh AS n)
@@ -66,11 +72,13 @@ WITH moved AS MATERIALIZED (
         ) AS k
         UNION ALL
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
-            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            k.month_score, k.month_done, k.cast_all, k.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            k.viewer_minutes
         FROM unnest(@tiers::text[]) AS t (tier)
         CROSS JOIN LATERAL (
             SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.accuracy, b.handle, b.calls, b.takes,
-                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+                b.month_score, b.month_done, b.cast_all, b.cast_month, b.skill_calls, b.edge_bps, b.low_bps, b.high_bps,
+                b.viewer_minutes
             FROM board_rows AS b
             WHERE @by::text = 'broadcast28' AND b.lane = @lane::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
                 FROM fresh AS n)
@@ -79,7 +87,8 @@ WITH moved AS MATERIALIZED (
         ) AS k
         UNION ALL
         SELECT n.user_id, n.score, n.won, n.lost, n.void, n.total, n.resolved, n.accuracy, n.handle, n.calls, n.takes,
-            n.month_score, n.month_done, n.cast_all, n.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+            n.month_score, n.month_done, n.cast_all, n.cast_month, k.skill_calls, k.edge_bps, k.low_bps, k.high_bps,
+            n.viewer_minutes
         FROM fresh AS n
         LEFT JOIN LATERAL (
             SELECT b.skill_calls, b.edge_bps, b.low_bps, b.high_bps FROM board_rows AS b
@@ -87,11 +96,11 @@ WITH moved AS MATERIALIZED (
         WHERE n.tier = ANY (@tiers::text[])
         UNION ALL
         SELECT w.user_id, 0, 0, 0, 0, w.total, 0, 0, w.handle, w.calls, w.takes, 0, 0, w.cast_open, w.cast_open, NULL, NULL,
-            NULL, NULL
+            NULL, NULL, w.viewer_minutes
         FROM waiting AS w
 ), top AS (
     SELECT r.user_id, r.score, r.won, r.lost, r.void, r.total, r.handle, r.calls, r.takes, r.skill_calls, r.edge_bps,
-        r.low_bps, r.high_bps,
+        r.low_bps, r.high_bps, r.viewer_minutes,
         CASE @by::text WHEN 'broadcast28' THEN r.cast_month ELSE r.cast_all END AS cast_score,
         CASE @by::text WHEN 'broadcast28' THEN r.month_score ELSE r.score END AS window_score,
         CASE @by::text WHEN 'broadcast28' THEN r.month_done ELSE r.resolved END AS window_done,
@@ -116,7 +125,7 @@ SELECT sqlc.embed(u), r.score::bigint AS score, r.won::bigint AS won, r.lost::bi
     coalesce(r.skill_calls, 0)::bigint AS skill_calls, coalesce(r.edge_bps, 0)::integer AS edge_bps,
     coalesce(r.low_bps, 0)::integer AS low_bps, coalesce(r.high_bps, 0)::integer AS high_bps,
     r.cast_score::integer AS broadcast, r.calls::bigint AS calls, r.takes::bigint AS takes,
-    r.window_score::bigint AS window_score, r.window_done::bigint AS window_done
+    r.window_score::bigint AS window_score, r.window_done::bigint AS window_done, r.viewer_minutes::bigint AS viewer_minutes
 FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.first DESC, r.second DESC, r.third DESC, r.handle;
 
@@ -125,11 +134,11 @@ ORDER BY r.first DESC, r.second DESC, r.third DESC, r.handle;
 -- edge.
 WITH top AS (
     SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.handle, k.calls, k.takes, k.cast_all,
-        k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
+        k.skill_calls, k.edge_bps, k.low_bps, k.high_bps, k.viewer_minutes
     FROM unnest(@tiers::text[]) AS t (tier)
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.handle, b.calls, b.takes, b.cast_all,
-            b.skill_calls, b.edge_bps, b.low_bps, b.high_bps
+            b.skill_calls, b.edge_bps, b.low_bps, b.high_bps, b.viewer_minutes
         FROM board_rows AS b
         WHERE b.lane = @lane::text AND b.tier = t.tier AND b.skill_calls > 0
         ORDER BY b.low_bps DESC, b.edge_bps DESC, b.skill_calls DESC, b.handle
@@ -151,7 +160,7 @@ SELECT sqlc.embed(u), r.score::bigint AS score, r.won::bigint AS won, r.lost::bi
     r.skill_calls::bigint AS skill_calls, r.edge_bps::integer AS edge_bps, r.low_bps::integer AS low_bps,
         r.high_bps::integer AS high_bps,
     r.cast_all::integer AS broadcast, r.calls::bigint AS calls, r.takes::bigint AS takes,
-    r.score::bigint AS window_score, r.resolved::bigint AS window_done
+    r.score::bigint AS window_score, r.resolved::bigint AS window_done, r.viewer_minutes::bigint AS viewer_minutes
 FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.low_bps DESC, r.edge_bps DESC, r.skill_calls DESC, r.handle;
 
@@ -176,7 +185,8 @@ CROSS JOIN (
         SELECT least(
             (SELECT min(s.created_at) FROM signals AS s WHERE s.created_at >= b.since),
             (SELECT min(e.created_at) FROM signal_events AS e WHERE e.type = 'take' AND e.created_at >= b.since),
-            (SELECT min(r.resolved_at) FROM market_resolutions AS r WHERE r.resolved_at >= b.since)) AS first
+            (SELECT min(r.resolved_at) FROM market_resolutions AS r WHERE r.resolved_at >= b.since),
+            (SELECT min(v.at) FROM viewer_reports AS v WHERE v.at >= b.since)) AS first
     ) AS f
     CROSS JOIN LATERAL (
         SELECT min(r.resolved_at) AS held FROM score_drains AS w JOIN market_resolutions AS r ON r.market_id = w.market_id
@@ -184,22 +194,29 @@ CROSS JOIN (
 ) AS p;
 
 -- name: FoldBoardRows :exec
--- Stores the board rows of the operators that have events in the feed up to @seq, or events that leave the window by
--- its move to @since.
+-- Stores the board rows of the operators that have events in the feed up to @seq, new reports of viewers, or events that
+-- leave the window by its move to @since. board_fresh reads the snapshot of this statement, so it sees the same new reports
+-- as the deletion.
+WITH reported AS (
+    DELETE FROM board_viewers_due
+)
 INSERT INTO board_rows AS b (user_id, lane, tier, handle, score, won, lost, void, total,
-    calls, takes, month_score, month_done, cast_all, cast_month, counted)
+    calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
 SELECT f.user_id, f.lane, f.tier, f.handle, f.score, f.won, f.lost, f.void, f.total,
-    f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month, f.counted
+    f.calls, f.takes, f.month_score, f.month_done, f.cast_all, f.cast_month, f.counted, f.viewer_minutes
 FROM board_fresh(NULL, @since::timestamptz, @seq::bigint) AS f (user_id, lane, tier, handle, score, won, lost, void, total,
-    calls, takes, month_score, month_done, cast_all, cast_month, counted)
+    calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
 ON CONFLICT (user_id, lane) DO UPDATE SET
     tier = excluded.tier, handle = excluded.handle, score = excluded.score, won = excluded.won, lost = excluded.lost,
     void = excluded.void, total = excluded.total, calls = excluded.calls, takes = excluded.takes,
     month_score = excluded.month_score, month_done = excluded.month_done,
-    cast_all = excluded.cast_all, cast_month = excluded.cast_month, counted = excluded.counted
-WHERE (b.tier, b.handle, b.score, b.won, b.lost, b.void, b.total, b.calls, b.takes, b.month_score, b.month_done, b.counted)
+    cast_all = excluded.cast_all, cast_month = excluded.cast_month, counted = excluded.counted,
+    viewer_minutes = excluded.viewer_minutes
+WHERE (b.tier, b.handle, b.score, b.won, b.lost, b.void, b.total, b.calls, b.takes, b.month_score, b.month_done, b.counted,
+        b.viewer_minutes)
     IS DISTINCT FROM (excluded.tier, excluded.handle, excluded.score, excluded.won, excluded.lost, excluded.void,
-        excluded.total, excluded.calls, excluded.takes, excluded.month_score, excluded.month_done, excluded.counted);
+        excluded.total, excluded.calls, excluded.takes, excluded.month_score, excluded.month_done, excluded.counted,
+        excluded.viewer_minutes);
 
 -- name: MarkEdgesDue :exec
 -- Marks the rows whose edge must be recomputed: those with results in the feed up to @seq.

@@ -141,6 +141,25 @@ FROM (
 ) AS g
 WHERE l.handle = g.handle AND l.bound AND (l.viewers_at IS NULL OR l.viewers_at <= g.at);
 
+-- name: StoreViewerReports :exec
+-- Stores each report of watched time once, and marks the board rows of its operator. Reports of unknown operators are
+-- ignored. A report that arrives more than 27 days late counts as 27 days old, because the boards do not look for reports
+-- that have already left their window of 28 days.
+WITH stored AS (
+    INSERT INTO viewer_reports (event_id, user_id, at, viewer_seconds)
+    SELECT g.id, u.id, least(@now::timestamptz, greatest(g.at, sqlc.arg(now)::timestamptz - interval '27 days')), g.seconds
+    FROM unnest(@ids::uuid[], @handles::text[], @at::timestamptz[], @seconds::bigint[]) AS g (id, handle, at, seconds)
+    JOIN users AS u ON u.handle = g.handle
+    ORDER BY g.id
+    ON CONFLICT (event_id) DO NOTHING
+    RETURNING user_id
+)
+INSERT INTO board_viewers_due (user_id) SELECT DISTINCT user_id FROM stored;
+
+-- name: DeleteOldViewerReports :exec
+-- Deletes reports of watched time that are older than the window of the boards.
+DELETE FROM viewer_reports WHERE at < least(@before::timestamptz, (SELECT b.since FROM board_state AS b));
+
 -- name: DeleteOldFacts :exec
 -- Deletes the ids of facts that are older than a week. A sender repeats a fact without an answer, but not for that
 -- long.

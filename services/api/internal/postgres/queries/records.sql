@@ -55,7 +55,9 @@ SELECT
     END)::int8 AS rank,
     (coalesce((SELECT sum(f.operators) FROM board_field AS f WHERE f.tier <> 'automated'), 0)
         + coalesce((SELECT sum(m.n) FROM moved AS m), 0))::bigint AS field,
-    coalesce(o.cast_all, board_cast(0, 0, 0, 0))::integer AS broadcast
+    coalesce(o.cast_all, board_cast(0, 0, 0, 0, (
+        SELECT coalesce(sum(v.viewer_seconds), 0)::bigint / 60 FROM viewer_reports AS v
+        WHERE v.user_id = @user_id::uuid AND v.at >= @month::timestamptz)::bigint))::integer AS broadcast
 FROM (SELECT) AS one LEFT JOIN own AS o ON true;
 
 -- name: ListRanked :many

@@ -114,7 +114,7 @@ func (p *boardPage) addTabs() {
 			one(&p.Lanes, titleCase(lane), func(q *board.Query) { q.Lane = lane })
 		}
 	}
-	p.OrderText = "Ranked by broadcast score, from 0 to 1,000: up to 500 for points, 300 for calls and takes, 200 for reach."
+	p.OrderText = "Ranked by broadcast score, from 0 to 1,000: up to 500 for points, 300 for calls and takes, 200 for viewer minutes."
 	if p.ByEdge {
 		p.OrderText = "The edge is the win rate minus the average price, in percentage points (pp). Ranked by the lower bound " +
 			"of its 95% confidence interval, so that a few lucky calls do not rank high."

@@ -64,7 +64,7 @@ func (s *Server) showBoard(
 ) openapi.BroadcastBoard {
 	show := func(r *boardv1.Row) openapi.BroadcastRow {
 		o := r.GetOperator()
-		_, on := live[protocol.Handle(o.GetHandle())]
+		show, on := live[protocol.Handle(o.GetHandle())]
 		return openapi.BroadcastRow{
 			Rank: int64(r.GetRank()), Handle: o.GetHandle(), DisplayName: o.GetDisplayName(), OperatorPublicID: o.GetPublicId(),
 			AvatarURL: httpx.OrNull(o.GetAvatarUrl()), Tier: o.GetTier(), OperatorType: o.GetOperatorType(),
@@ -73,8 +73,8 @@ func (s *Server) showBoard(
 				Skill: hundredths(r.GetSkill()), Activity: hundredths(r.GetActivity()), Reach: hundredths(r.GetReach()),
 			},
 			Score: r.GetScore(), Accuracy: int64(r.GetAccuracy()), Total: r.GetTotal(), Won: r.GetWon(), Lost: r.GetLost(),
-			Pending: r.GetPending(), Followers: followers[operator.ID(o.GetId())], Live: r.GetLive() || on,
-			Href: s.HubURL + "/u/" + o.GetHandle(), Edge: showEdge(r),
+			Pending: r.GetPending(), Followers: followers[operator.ID(o.GetId())], Live: r.GetLive() || on, Approved: show.Approved,
+			Href: s.HubURL + "/u/" + o.GetHandle(), Edge: showEdge(r), ViewerMinutes: r.GetViewerMinutes(),
 		}
 	}
 	return openapi.BroadcastBoard{

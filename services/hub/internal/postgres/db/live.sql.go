@@ -808,6 +808,49 @@ func (q *Queries) PublishOperator(ctx context.Context, arg PublishOperatorParams
 	return err
 }
 
+const reportViewers = `-- name: ReportViewers :exec
+WITH due AS (
+    SELECT s.id, s.ended_at
+    FROM live_samples m JOIN live_sessions s ON s.id = m.session_id
+    WHERE NOT m.reported AND m.minute > $2
+    GROUP BY s.id
+    HAVING s.ended_at IS NOT NULL OR min(m.minute) <= $3::timestamptz
+), taken AS (
+    UPDATE live_samples m SET reported = true
+    FROM due d
+    WHERE m.session_id = d.id AND NOT m.reported AND m.minute > $2
+        AND (d.ended_at IS NOT NULL OR m.minute <= $4::timestamptz)
+    RETURNING m.session_id, m.minute, m.viewers
+)
+INSERT INTO outbox (type, at, handle, data)
+SELECT 'viewers.watched', max(t.minute) + interval '1 minute', s.handle,
+    jsonb_build_object('viewerSeconds', sum(t.viewers) * $1::bigint)::text
+FROM taken t JOIN live_sessions s ON s.id = t.session_id
+GROUP BY s.id, s.handle, date_trunc('hour', t.minute)
+HAVING sum(t.viewers) > 0
+ORDER BY max(t.minute)
+`
+
+type ReportViewersParams struct {
+	SampleSeconds int64
+	Oldest        time.Time
+	Due           time.Time
+	Complete      time.Time
+}
+
+// Publishes the time for which viewers watched each session, with at most one report for a session and hour. A sample is
+// published once. Samples of ended sessions are published at once. Open sessions are due when a sample was not published
+// before @due; then their samples up to @complete are published. Samples before @oldest have left the window of the ledger.
+func (q *Queries) ReportViewers(ctx context.Context, arg ReportViewersParams) error {
+	_, err := q.db.Exec(ctx, reportViewers,
+		arg.SampleSeconds,
+		arg.Oldest,
+		arg.Due,
+		arg.Complete,
+	)
+	return err
+}
+
 const setSessionURL = `-- name: SetSessionURL :exec
 UPDATE live_sessions SET hls_url = $1, aired = aired OR $1::text IS NOT NULL WHERE id = $2
 `

@@ -206,6 +206,31 @@ WITH given AS (
 )
 SELECT count(*) FROM published;
 
+-- name: ReportViewers :exec
+-- Publishes the time for which viewers watched each session, with at most one report for a session and hour. A sample is
+-- published once. Samples of ended sessions are published at once. Open sessions are due when a sample was not published
+-- before @due; then their samples up to @complete are published. Samples before @oldest have left the window of the ledger.
+WITH due AS (
+    SELECT s.id, s.ended_at
+    FROM live_samples m JOIN live_sessions s ON s.id = m.session_id
+    WHERE NOT m.reported AND m.minute > @oldest
+    GROUP BY s.id
+    HAVING s.ended_at IS NOT NULL OR min(m.minute) <= @due::timestamptz
+), taken AS (
+    UPDATE live_samples m SET reported = true
+    FROM due d
+    WHERE m.session_id = d.id AND NOT m.reported AND m.minute > @oldest
+        AND (d.ended_at IS NOT NULL OR m.minute <= @complete::timestamptz)
+    RETURNING m.session_id, m.minute, m.viewers
+)
+INSERT INTO outbox (type, at, handle, data)
+SELECT 'viewers.watched', max(t.minute) + interval '1 minute', s.handle,
+    jsonb_build_object('viewerSeconds', sum(t.viewers) * sqlc.arg(sample_seconds)::bigint)::text
+FROM taken t JOIN live_sessions s ON s.id = t.session_id
+GROUP BY s.id, s.handle, date_trunc('hour', t.minute)
+HAVING sum(t.viewers) > 0
+ORDER BY max(t.minute);
+
 -- name: DeleteOldSamples :exec
 -- Deletes samples, overlay counts and cleared overlay signals that are older than a time.
 WITH sets AS (
