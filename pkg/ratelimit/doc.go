@@ -6,5 +6,8 @@
 // replicas requests, rounded down, at least 1. Around a switch to or from this fallback, one window can contain up to twice the
 // limit.
 //
-// Local is for limits of a single process, such as those of IP addresses without a credential. It does not use Redis.
+// Shared is for limits of several processes on requests that must not wait for Redis, such as those of IP addresses. It reports
+// requests to Redis after they were allowed. All processes together may exceed the limit by the requests of one second.
+//
+// Local is for limits of a single process. It does not use Redis.
 package ratelimit

@@ -19,28 +19,28 @@ type Config struct {
 	Name       string // used in headers and Redis keys
 	Limit      int    // maximum number of requests in a window; 0: no limit
 	Window     time.Duration
-	Replicas   int // number of processes that share the limit
+	Replicas   int           // number of processes that share the limit
+	Wait       time.Duration // maximum time that a request of a Shared waits for Redis; 50 ms when zero
 	Now        func() time.Time
 	OnFallback func() // called for each request that was decided without Redis; may be nil
 }
 
 // Limiter is an exact limit across all processes that share a Redis.
 type Limiter struct {
-	cfg           Config
-	store         redis.Cmdable
-	script        *scriptBatcher
-	local         *Local
-	share         int
-	process       string
-	calls         atomic.Uint64
-	degradedUntil atomic.Int64 // end of the period after an outage in which Redis may lack requests; local clock
+	cfg     Config
+	store   redis.Cmdable
+	script  *scriptBatcher
+	local   *Local
+	outage  outage
+	process string
+	calls   atomic.Uint64
 }
 
 // New returns a limiter whose log is stored in the Redis database of store.
 func New(store redis.Cmdable, cfg Config) *Limiter {
 	l := &Limiter{cfg: cfg, store: store, local: NewLocal(cfg.Name, cfg.Limit, cfg.Window, cfg.Now)}
-	l.script = newScriptBatcher(store, cfg.Limit, cfg.Window)
-	l.share = max(1, cfg.Limit/max(1, cfg.Replicas))
+	l.script = newScriptBatcher(store, slide, cfg.Limit, cfg.Window)
+	l.outage = newOutage(cfg)
 	l.process = strconv.FormatUint(rand.Uint64(), 36) + "-"
 	return l
 }
@@ -60,7 +60,7 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 	now := l.local.clock()
 	if err != nil {
 		l.recordFallback(ctx, now)
-		d = l.local.count(key, now, now, fullWindow, l.share)
+		d = l.local.count(key, now, now, fullWindow, l.outage.share)
 		d.Fallback = true
 		return d
 	}
@@ -88,12 +88,8 @@ func (l *Limiter) redisKey(key string) string { return "sc:limit:" + l.cfg.Name 
 
 // recordFallback records that Redis did not answer. It does nothing if ctx has ended, because that is not an outage.
 func (l *Limiter) recordFallback(ctx context.Context, now int64) {
-	if ctx.Err() != nil {
-		return
-	}
-	l.degradedUntil.Store(now + int64(l.cfg.Window))
-	if l.cfg.OnFallback != nil {
-		l.cfg.OnFallback()
+	if l.outage.begin(ctx, now) {
+		l.outage.count()
 	}
 }
 
@@ -103,8 +99,8 @@ func (l *Limiter) recordFallback(ctx context.Context, now int64) {
 // this process.
 func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool) {
 	fullWindow := int64(l.cfg.Window)
-	if now < l.degradedUntil.Load() {
-		return l.share, fullWindow, true
+	if l.outage.lasts(now) {
+		return l.outage.share, fullWindow, true
 	}
 	return l.cfg.Limit, max(fullWindow-int64(clockSlack), fullWindow/2), false
 }

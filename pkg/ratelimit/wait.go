@@ -24,7 +24,7 @@ func (l *Limiter) Wait(ctx context.Context, key string) time.Duration {
 	now := l.local.clock()
 	if err != nil {
 		l.recordFallback(ctx, now)
-		return l.local.wait(key, now, int64(l.cfg.Window), l.share)
+		return l.local.wait(key, now, int64(l.cfg.Window), l.outage.share)
 	}
 	limit, localWindow, _ := l.localLimit(now)
 	return max(time.Duration(wait)*time.Microsecond, l.local.wait(key, now, localWindow, limit))

@@ -87,12 +87,12 @@ var seesJSON = map[string]bool{"httpapi": true, "venue": true, "partner": true, 
 var pkgMay = map[string][]string{
 	"outbox":       {"dbtime"},                                                                  // waits between attempts
 	"localdb":      {"dbtime"},                                                                  // waits for a server to start
-	"httpcache":    {"cache"},                                                                   // cached pages are cache entries
+	"httpcache":    {"cache", "redisx", "dbtime"},                                               // cached pages are cache entries, in this process and in Redis
 	"redisx":       {"breaker"},                                                                 // no command is sent while Redis is unavailable
 	"httpx":        {"telemetry", "protocol"},                                                   // the request id, and path and query formats of the protocol
 	"grpcx":        {"telemetry", "protocol"},                                                   // the request id, and the comparison of secrets
 	"pg":           {"dbtime"},                                                                  // waits for locks of other migrators
-	"ratelimit":    {"batch"},                                                                   // requests to Redis are sent in batches
+	"ratelimit":    {"batch", "redisx"},                                                         // requests to Redis are sent in batches
 	"skill":        {"protocol"},                                                                // prices, sides and statuses
 	"ledgerclient": {"batch", "grpcx", "telemetry", "protocol"},                                 // the queue of calls, the connection and its errors
 	"oidc":         {"config"},                                                                  // the secret of a provider is a setting
