@@ -26,8 +26,12 @@ type Options[K comparable, V any] struct {
 	Now     func() time.Time
 
 	Life   func(V) time.Duration  // returns the TTL of a value; replaces TTL
+	Grace  func(V) time.Duration  // returns the stale time of a value; replaces Stale
 	Failed func(key K, err error) // called after each failed load
 }
+
+// DefaultTimeout is the timeout of a load if Options has none.
+const DefaultTimeout = 5 * time.Second
 
 // Errors of the cache itself, in contrast to errors of a Load.
 var (
@@ -60,11 +64,11 @@ type entry[V any] struct {
 	until  time.Time // earliest time of the next load after a failure
 }
 
-// value is a loaded value with the time of its load and its TTL.
+// value is a loaded value with the time of its load, its TTL, and the time after that in which it is stale.
 type value[V any] struct {
-	v    V
-	at   time.Time
-	life time.Duration
+	v           V
+	at          time.Time
+	life, grace time.Duration
 }
 
 // flight is one running load. All concurrent readers of its key wait for it.
@@ -80,13 +84,16 @@ func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
 		o.Hold = time.Second
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
+		o.Timeout = DefaultTimeout
 	}
 	if o.MaxKeys <= 0 {
 		o.MaxKeys = 4096
 	}
 	if o.Life == nil {
 		o.Life = func(V) time.Duration { return o.TTL }
+	}
+	if o.Grace == nil {
+		o.Grace = func(V) time.Duration { return o.Stale }
 	}
 	if o.Failed == nil {
 		o.Failed = func(K, error) {}
@@ -122,7 +129,7 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
 	if f.err == nil {
 		return f.v, nil
 	}
-	if last != nil && now.Sub(last.at) < last.life+c.o.Stale+c.o.IfError {
+	if last != nil && now.Sub(last.at) < last.life+last.grace+c.o.IfError {
 		return last.v, nil
 	}
 	return none, f.err
@@ -169,6 +176,24 @@ func (c *Cache[K, V]) Drop(key K) {
 	delete(c.entries, key)
 }
 
+// Put stores the value of a key as if it had just been loaded. After Close, it does nothing.
+func (c *Cache[K, V]) Put(key K, v V) {
+	now := c.o.Now()
+	e, err := c.entry(key, now)
+	if err != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.set(e, v, now)
+}
+
+// set stores a value that was loaded at the time now. The caller must have locked the entry.
+func (c *Cache[K, V]) set(e *entry[V], v V, now time.Time) {
+	e.value.Store(&value[V]{v: v, at: now, life: c.o.Life(v), grace: c.o.Grace(v)})
+	e.failed = nil
+}
+
 // Len returns the number of keys, including keys whose values have expired.
 func (c *Cache[K, V]) Len() int {
 	c.mu.RLock()
@@ -200,7 +225,7 @@ func (c *Cache[K, V]) state(last *value[V], now time.Time) state {
 	switch age := now.Sub(last.at); {
 	case age < last.life:
 		return fresh
-	case age < last.life+c.o.Stale:
+	case age < last.life+last.grace:
 		return stale
 	}
 	return expired
@@ -322,8 +347,7 @@ func (c *Cache[K, V]) run(caller context.Context, e *entry[V], key K, load Load[
 	e.mu.Lock()
 	if err == nil {
 		f.v = v
-		e.value.Store(&value[V]{v: v, at: now, life: c.o.Life(v)})
-		e.failed = nil
+		c.set(e, v, now)
 	} else {
 		f.err = err
 		e.failed, e.until = err, now.Add(c.o.Hold)

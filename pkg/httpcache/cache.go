@@ -16,24 +16,63 @@ type Build func(context.Context) ([]byte, error)
 type Options = cache.Options[string, *Page]
 
 // Cache stores complete responses (pages) by key, for a limited time.
-type Cache struct{ *cache.Cache[string, *Page] }
+type Cache struct {
+	*cache.Cache[string, *Page]
+	level *level // nil: the pages are those of this process only
+}
 
-// New returns an empty cache. The caller must call Close to end the builds of the cache.
-func New(o Options) *Cache { return &Cache{cache.New(o)} }
+// New returns an empty cache of this process. The caller must call Close to end the builds of the cache.
+func New(o Options) *Cache { return &Cache{Cache: cache.New(o)} }
 
 // Get returns the page of a key, with the rules of cache.Cache.Get for stale and expired values. If a new body equals
 // the last one, Get returns the last page.
 func (c *Cache) Get(ctx context.Context, key string, build Build) (*Page, error) {
 	return c.Cache.Get(ctx, key, func(ctx context.Context, last *Page) (*Page, error) {
-		body, err := build(ctx)
-		if err != nil {
-			return nil, err
+		if c.level != nil {
+			return c.level.load(ctx, key, last, build)
 		}
-		if last != nil && bytes.Equal(last.body, body) {
-			return last, nil // unchanged: no new hash and gzip
-		}
-		return Make(body), nil
+		return makeFrom(ctx, last, build)
 	})
+}
+
+// makeFrom builds a page. If the body equals that of the page last, it returns last.
+func makeFrom(ctx context.Context, last *Page, build Build) (*Page, error) {
+	body, err := build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last != nil && bytes.Equal(last.body, body) {
+		return last, nil // unchanged: no new hash and gzip
+	}
+	return Make(body), nil
+}
+
+// Put stores a body as the page of a key.
+func (c *Cache) Put(key string, body []byte) {
+	p := Make(body)
+	if c.level != nil {
+		p = c.level.put(key, p)
+	}
+	c.Cache.Put(key, p)
+}
+
+// Drop deletes the page of a key, so that the next Get waits for a build. In a shared cache, it deletes all shared pages.
+func (c *Cache) Drop(key string) {
+	if c.level != nil {
+		c.level.shared.Clear()
+	}
+	c.Cache.Drop(key)
+}
+
+// Close cancels running builds and waits until they have ended. Later calls of Get return cache.ErrClosed.
+func (c *Cache) Close() {
+	if c.level != nil {
+		c.level.cancel()
+	}
+	c.Cache.Close()
+	if c.level != nil {
+		c.level.work.Wait()
+	}
 }
 
 // Peek returns the page of a key without waiting, or nil if the page is missing or expired. A stale page is returned and rebuilt

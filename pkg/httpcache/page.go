@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // minGzip is the minimum size in bytes of a body that is compressed. A smaller body fits into one packet.
@@ -23,6 +24,8 @@ type Page struct {
 	length []string
 	gzLen  []string
 	kind   []string
+	shared bool          // the page is in Redis or comes from it
+	life   time.Duration // time for which a shared page is fresh in this process
 }
 
 var (
@@ -35,18 +38,22 @@ var (
 // Make returns a page with a JSON body. The caller must not change body afterwards.
 func Make(body []byte) *Page {
 	sum := sha256.Sum256(body)
-	p := &Page{
-		body:   body,
-		tag:    hex.EncodeToString(sum[:12]),
-		length: []string{strconv.Itoa(len(body))},
-		kind:   contentJSON,
+	var gz []byte
+	if len(body) >= minGzip {
+		if gz = compress(body); len(gz) >= len(body) {
+			gz = nil
+		}
 	}
+	return newPage(hex.EncodeToString(sum[:12]), body, gz)
+}
+
+// newPage returns a page with a JSON body, its tag, and its gzip, which may be nil.
+func newPage(tag string, body, gz []byte) *Page {
+	p := &Page{body: body, tag: tag, length: []string{strconv.Itoa(len(body))}, kind: contentJSON}
 	// The tag is weak because the plain and the compressed body share it.
 	p.etag = []string{`W/"` + p.tag + `"`}
-	if len(body) >= minGzip {
-		if gz := compress(body); len(gz) < len(body) {
-			p.gz, p.gzLen = gz, []string{strconv.Itoa(len(gz))}
-		}
+	if gz != nil {
+		p.gz, p.gzLen = gz, []string{strconv.Itoa(len(gz))}
 	}
 	return p
 }

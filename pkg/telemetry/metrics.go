@@ -25,6 +25,8 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	degraded *prometheus.CounterVec
 	pages    *prometheus.CounterVec
+	builds   *prometheus.CounterVec
+	shared   *prometheus.CounterVec
 }
 
 // NewMetrics returns a registry with the metrics of the build, the process, the Go runtime and HTTP.
@@ -41,8 +43,18 @@ func NewMetrics(service string, build version.Build) *Metrics {
 	m.requests = m.Histogram("http_request_seconds", "Time to answer HTTP requests.", Durations, "method", "route", "status")
 	m.degraded = m.Counter("http_degraded_total", "Responses without the data of a failed source.", "route", "source")
 	m.pages = m.Counter("http_page_hits_total", "Requests answered from a cached page.", "method", "route", "status")
+	m.builds = m.Counter("cache_builds_total", "Answers that this process built for a cache that all replicas share.", "cache")
+	m.shared = m.Counter("cache_shared_reads_total", "Answers that another replica had built and this process read from Redis.", "cache")
 	return m
 }
+
+// CacheBuilds returns a function that counts one answer that this process built for the named shared cache. It can be used as
+// httpcache.SharedConfig.Builds.
+func (m *Metrics) CacheBuilds(cache string) func() { return m.builds.WithLabelValues(cache).Inc }
+
+// CacheReads returns a function that counts one answer of the named shared cache that was read from Redis. It can be used as
+// httpcache.SharedConfig.Reads.
+func (m *Metrics) CacheReads(cache string) func() { return m.shared.WithLabelValues(cache).Inc }
 
 // CountPage returns a function that counts one response from a cached page. It can be used as
 // httpcache.HandlerOptions.Count.
