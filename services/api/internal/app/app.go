@@ -192,20 +192,27 @@ func (a *App) buildServers() error {
 		return err
 	}
 	fallbacks := a.metrics.Counter("limiter_fallback_total", "Rate limit decisions made without Redis, by the local fallback.", "limit")
-	per := func(name string, n int) *ratelimit.Limiter {
-		return ratelimit.New(a.redis, ratelimit.Config{
-			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
+	limit := func(name string, n int) ratelimit.Config {
+		return ratelimit.Config{
+			Name: name, Limit: n, Window: time.Minute, Replicas: a.cfg.Replicas, Wait: a.cfg.RedisTimeout, Now: a.now,
 			OnFallback: fallbacks.WithLabelValues(name).Inc,
-		})
+		}
 	}
+	per := func(name string, n int) *ratelimit.Limiter { return ratelimit.New(a.redis, limit(name, n)) }
 	closed := a.metrics.Counter("socket_closed_total", "Websocket connections closed, by close code.", "code")
 	a.public = httpapi.New(httpapi.Deps{
 		Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL,
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
 		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
 		Records: a.records, Broker: a.broker, Login: login(oidc.NewVerifier(providers, a.now)), Viewers: a.ticker.Viewers,
-		Addresses: ratelimit.NewLocal(serviceName, a.cfg.AnonLimit, time.Minute, a.now),
+		Shared:    a.sharedCaches(),
+		Addresses: ratelimit.NewShared(a.redis, limit(serviceName, a.cfg.AnonLimit)),
 		Keys:      per("api-key", a.cfg.KeyLimit), Sessions: per("login", loginLimit),
+		Slots: func(name string, limit int) *ratelimit.Slots {
+			return ratelimit.NewSlots(a.redis, ratelimit.SlotConfig{
+				Name: name, Limit: limit, Replicas: a.cfg.Replicas, OnFallback: fallbacks.WithLabelValues(name).Inc,
+			})
+		},
 		Admin: protocol.NewSecret(a.cfg.Admin.Reveal()), Failures: per("api-failed-secret", httpapi.MaxFailures),
 		Health: a.health, Log: a.log, Now: a.now,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
@@ -220,6 +227,15 @@ func (a *App) buildServers() error {
 		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.public.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
+}
+
+// sharedCaches returns the second level of the caches. All api processes share it.
+func (a *App) sharedCaches() *httpcache.Shared {
+	build := version.Read()
+	return httpcache.NewShared(httpcache.SharedConfig{
+		Redis: a.redis, Timeout: a.cfg.RedisTimeout, Now: a.now, Shape: []string{serviceName, build.Version, build.Commit, a.cfg.HubURL},
+		Builds: a.metrics.CacheBuilds, Reads: a.metrics.CacheReads,
+	})
 }
 
 // loginLimit is the maximum number of requests per minute for one subject of an identity provider. The api and the hub share

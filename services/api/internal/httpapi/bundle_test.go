@@ -116,7 +116,10 @@ func setup(t *testing.T, o options) *bundle {
 		Operators: b.operators, Webhooks: b.webhooks(), Stations: b.stations(), Signals: signal.NewService(b.store, markets, now),
 		Lanes: lane.NewService(b.store, now), Records: record.NewService(b.store, boards, b.operators, now), Broker: b.broker,
 		Login: login, Viewers: func(context.Context, string) int { return 4 },
-		Addresses: ratelimit.NewLocal("api", o.perAddr, time.Minute, time.Now), Keys: minute("api-key", 120), Sessions: minute("api-login", 120),
+		Slots: func(name string, limit int) *ratelimit.Slots {
+			return ratelimit.NewSlots(b.redis, ratelimit.SlotConfig{Name: name, Limit: limit, Replicas: 1})
+		},
+		Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "api", Limit: o.perAddr, Window: time.Minute, Now: time.Now}), Keys: minute("api-key", 120), Sessions: minute("api-login", 120),
 		Admin: protocol.NewSecret(adminSecret), Failures: minute("api-failed", httpapi.MaxFailures),
 		Health: health, Log: quiet, Now: now, Limits: o.sockets, HubURL: "https://hub.example/",
 		Closed: func(code int) {

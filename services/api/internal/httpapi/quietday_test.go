@@ -78,7 +78,7 @@ func newQuietServer(t *testing.T) *quietServer {
 	q.broker.Start(40)
 	q.broker.SetReady()
 	q.server = httpapi.New(httpapi.Deps{
-		Broker: q.broker, Addresses: ratelimit.NewLocal("api", 0, time.Minute, now), Health: httpx.NewHealth("", now),
+		Broker: q.broker, Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "api", Limit: 0, Window: time.Minute, Now: now}), Health: httpx.NewHealth("", now),
 		Log: slog.New(slog.DiscardHandler), Now: now,
 		Closed: func(code int) {
 			q.mu.Lock()

@@ -29,7 +29,7 @@ import (
 )
 
 // Deps contains the services that the routes use, and the settings of the process. All members are required except Admin,
-// Failures, Trusted, Limits, Observe, Count, Degraded, Closed and Trace.
+// Failures, Shared, Slots, Trusted, Limits, Observe, Count, Degraded, Closed and Trace.
 type Deps struct {
 	Feed      feed.Store
 	Boards    *board.Service
@@ -50,9 +50,12 @@ type Deps struct {
 	// Viewers returns the number of viewers of a market: readers of its channel, and viewers of streams that show it.
 	Viewers func(ctx context.Context, marketID string) int
 
-	Addresses *ratelimit.Local   // limit per IP address
+	Shared    *httpcache.Shared  // caches that all replicas share; nil: each replica has its own
+	Addresses *ratelimit.Shared  // limit per IP address
 	Keys      *ratelimit.Limiter // limit per operator key
 	Sessions  *ratelimit.Limiter // limit per subject of an identity provider
+	// Slots returns a limit of open sockets over all processes. The server closes it. Nil: sockets are limited in this process only.
+	Slots func(name string, limit int) *ratelimit.Slots
 
 	Admin    protocol.Secret    // unset: the administrator routes are off
 	Failures *ratelimit.Limiter // limit of wrong admin secrets per IP address; required if Admin is set
@@ -87,11 +90,16 @@ func New(d Deps) *Server {
 	if d.Closed == nil {
 		d.Closed = func(int) {}
 	}
+	if d.Slots == nil {
+		d.Slots = func(name string, limit int) *ratelimit.Slots {
+			return ratelimit.NewSlots(nil, ratelimit.SlotConfig{Name: name, Limit: limit})
+		}
+	}
 	d.HubURL, d.Limits = strings.TrimRight(d.HubURL, "/"), d.Limits.withDefaults()
 	s := &Server{
 		Deps: d, sockets: newSockets(d),
 		feeds:     httpcache.New(httpcache.Options{TTL: 250 * time.Millisecond, Stale: 750 * time.Millisecond, Now: d.Now}),
-		ranks:     httpcache.New(httpcache.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
+		ranks:     d.Shared.Open("board", httpcache.Options{TTL: time.Second, Stale: 9 * time.Second, Now: d.Now, MaxKeys: 1024}),
 		attention: httpcache.New(httpcache.Options{TTL: 2 * time.Second, Stale: 8 * time.Second, Timeout: 3 * time.Second, Now: d.Now}),
 	}
 	s.router = httpx.New(httpx.Config{
@@ -136,7 +144,7 @@ func (s *Server) Close(ctx context.Context) {
 // front returns a handler that serves cached responses of frequent reads. It passes all other requests to next, the router.
 func (s *Server) front(next http.Handler) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return s.Addresses.Allow(addressKey(httpx.Peer(r, s.Trusted))).Allowed
+		return s.Addresses.Allow(r.Context(), addressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
 	hot := func(pattern, cache string, book *httpcache.Cache, key func(param, rawQuery string) (string, bool)) httpcache.Hot {
 		header := httpx.Open.Headers()
@@ -185,7 +193,7 @@ func answer[T, V any](c echo.Context, status int, v T, err error, show func(*T) 
 // rate_limited.
 func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if d := s.Addresses.Allow(addressKey(c.RealIP())); !d.Allowed {
+		if d := s.Addresses.Allow(c.Request().Context(), addressKey(c.RealIP())); !d.Allowed {
 			d.SetHeaders(c.Response().Header())
 			return d.Fault()
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
@@ -50,31 +51,32 @@ const lookups = 8
 // spread over the heartbeat interval.
 const beatSlots = 30
 
-// sockets contains all open websockets and streams of this process, and counts them by IP address and by key.
+// sockets contains all open websockets and streams of this process. It limits those of all processes by IP address and by key.
 type sockets struct {
 	Deps
 	lookups    chan struct{} // slots of reads of missed events
 	states     chan struct{} // slots of snapshot reads
 	snapshots  *httpcache.Cache
+	addresses  *ratelimit.Slots // open sockets by IP address
+	keys       *ratelimit.Slots // open sockets by operator
 	stop       chan struct{}
 	heartbeats sync.WaitGroup
 	running    sync.WaitGroup // sockets and their goroutines
 
-	mu        sync.Mutex
-	leaving   bool
-	slotOf    map[*socket]int // group of every open socket
-	addresses map[string]int
-	keys      map[string]int
-	slots     [beatSlots]map[*socket]struct{}
-	nextSlot  int
-	peak      int // maximum number of open sockets since memory was last released
+	mu       sync.Mutex
+	leaving  bool
+	slotOf   map[*socket]int // group of every open socket
+	slots    [beatSlots]map[*socket]struct{}
+	nextSlot int
+	peak     int // maximum number of open sockets since memory was last released
 }
 
 func newSockets(d Deps) *sockets {
 	s := &sockets{
 		Deps: d, lookups: make(chan struct{}, lookups), states: make(chan struct{}, lookups),
 		snapshots: httpcache.New(httpcache.Options{TTL: time.Second, Now: d.Now}), stop: make(chan struct{}),
-		slotOf: make(map[*socket]int), addresses: make(map[string]int), keys: make(map[string]int),
+		addresses: d.Slots("socket-address", d.Limits.PerAddress), keys: d.Slots("socket-key", d.Limits.PerKey),
+		slotOf: make(map[*socket]int),
 	}
 	for i := range s.slots {
 		s.slots[i] = make(map[*socket]struct{})
@@ -93,52 +95,47 @@ func (s *sockets) count() int {
 // After success, the caller must call release. Errors: rate_limited, and db_unavailable while the process stops.
 func (s *sockets) reserve(address, key string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.leaving:
+	leaving := s.leaving
+	if !leaving {
+		s.running.Add(1)
+	}
+	s.mu.Unlock()
+	if leaving {
 		return errLeaving
-	case s.addresses[address] >= s.Limits.PerAddress:
+	}
+	if !s.addresses.Acquire(address) {
+		s.running.Done()
 		return errTooMany.WithText("limit of %d open connections of an IP address reached; close one first", s.Limits.PerAddress).
 			With("limit", s.Limits.PerAddress)
-	case key != "" && s.keys[key] >= s.Limits.PerKey:
+	}
+	if key != "" && !s.keys.Acquire(key) {
+		s.release(address, "")
 		return errTooMany.WithText("limit of %d open connections of a key reached; close one first", s.Limits.PerKey).
 			With("limit", s.Limits.PerKey)
 	}
-	s.addresses[address]++
-	if key != "" {
-		s.keys[key]++
-	}
-	s.running.Add(1)
 	return nil
 }
 
 func (s *sockets) release(address, key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	decrement(s.addresses, address)
-	decrement(s.keys, key)
+	s.addresses.Release(address)
+	if key != "" {
+		s.keys.Release(key)
+	}
 	s.running.Done()
 }
 
-func decrement(m map[string]int, key string) {
-	if m[key]--; m[key] <= 0 {
-		delete(m, key)
-	}
-}
-
-// rekey moves a socket from the count of one operator key (from) to the count of another key (to). If the limit of the other
-// key is reached, rekey changes nothing and returns false.
+// rekey moves a socket from the count of one operator key (from, which may be empty) to the count of another key (to). If the
+// limit of the other key is reached, rekey changes nothing and returns false.
 func (s *sockets) rekey(from, to string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if from == to {
 		return true
 	}
-	if s.keys[to] >= s.Limits.PerKey {
+	if !s.keys.Acquire(to) {
 		return false
 	}
-	s.keys[to]++
-	decrement(s.keys, from)
+	if from != "" {
+		s.keys.Release(from)
+	}
 	return true
 }
 
@@ -248,7 +245,13 @@ func (s *sockets) close(ctx context.Context) {
 		close(s.stop)
 	}
 	s.heartbeats.Wait()
-	defer s.snapshots.Close()
+	defer func() {
+		s.snapshots.Close()
+		if first {
+			s.addresses.Close()
+			s.keys.Close()
+		}
+	}()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

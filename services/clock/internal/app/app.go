@@ -19,6 +19,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/telemetry"
@@ -47,6 +49,7 @@ type App struct {
 	metrics *telemetry.Metrics
 
 	pool     *pgxpool.Pool
+	redis    *redisx.Client // nil without REDIS_URL
 	ledger   *grpc.ClientConn
 	copies   program.Copies
 	markets  *upstream.Markets
@@ -79,10 +82,15 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: cfg.MaxConns}); err != nil {
 		return nil, err
 	}
+	if cfg.Redis.IsSet() {
+		if a.redis, err = redisx.Open(redisx.Config{URL: cfg.Redis.Reveal(), Timeout: cfg.RedisTimeout, Now: now}); err != nil {
+			a.pool.Close()
+			return nil, err
+		}
+	}
 	a.ledger, err = grpcx.Dial(grpcx.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal(), Options: a.tracing.DialOptions()})
 	if err != nil {
-		a.pool.Close()
-		return nil, err
+		return nil, errors.Join(err, a.closeStores())
 	}
 	a.store = postgres.New(a.pool, cfg.ReadTime)
 	ledger := upstream.NewLedger(a.ledger)
@@ -105,8 +113,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	}})
 	if err := a.buildServers(); err != nil {
 		a.api.Close()
-		a.pool.Close()
-		return nil, errors.Join(err, a.ledger.Close())
+		return nil, errors.Join(err, a.closeStores(), a.ledger.Close())
 	}
 	a.registerGauges()
 	return a, nil
@@ -115,7 +122,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 // buildServers builds the HTTP, gRPC and metrics servers, without starting them.
 func (a *App) buildServers() error {
 	a.api = httpapi.New(httpapi.Config{
-		Programs: a.programs, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
+		Programs: a.programs, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, Shared: a.sharedCaches(), Addresses: a.addresses(),
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})
 	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.api, a.cfg.Env.Production()), a.cfg.Limits, a.log)
@@ -132,6 +139,30 @@ func (a *App) buildServers() error {
 		a.internal = httpx.NewServer(a.cfg.Metrics, httpx.Internal(a.metrics.Handler(), a.health, a.api.Table()), a.cfg.Limits, a.log)
 	}
 	return nil
+}
+
+// sharedCaches returns the second level of the caches, which all clocks share, or nil without REDIS_URL.
+func (a *App) sharedCaches() *httpcache.Shared {
+	if a.redis == nil {
+		return nil
+	}
+	build, shape := version.Read(), []string{serviceName}
+	for _, lane := range a.cfg.lanes() {
+		shape = append(shape, string(lane))
+	}
+	return httpcache.NewShared(httpcache.SharedConfig{
+		Redis: a.redis, Timeout: a.cfg.RedisTimeout, Now: a.now, Shape: append(shape, build.Version, build.Commit),
+		Builds: a.metrics.CacheBuilds, Reads: a.metrics.CacheReads,
+	})
+}
+
+// addresses returns the limit of requests of an IP address. All clocks share it, unless REDIS_URL is empty.
+func (a *App) addresses() *ratelimit.Shared {
+	fallbacks := a.metrics.Counter("limiter_fallback_total", "Rate limit decisions made without Redis.", "limit")
+	return ratelimit.NewShared(a.redis, ratelimit.Config{
+		Name: "addr", Limit: a.cfg.PerAddr, Window: time.Minute, Replicas: a.cfg.Replicas, Wait: a.cfg.RedisTimeout, Now: a.now,
+		OnFallback: fallbacks.WithLabelValues("address").Inc,
+	})
 }
 
 // newDirector returns the Director, which adds, cancels and lists entries that replace the planned markets of the programme.
@@ -163,7 +194,7 @@ func (a *App) registerGauges() {
 func (a *App) Run(ctx context.Context) error {
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
-		{Name: "postgres", Stop: func(context.Context) error { a.pool.Close(); return nil }},
+		{Name: "stores", Stop: func(context.Context) error { return a.closeStores() }},
 		{Name: "ledger", Stop: func(context.Context) error { return a.ledger.Close() }},
 		run.Loop("markets", a.refreshMarkets),
 		run.Loop("rundown", a.loadRundown),
@@ -178,6 +209,15 @@ func (a *App) Run(ctx context.Context) error {
 		Log: a.log, Health: a.health, HTTP: a.http, Internal: a.internal, GRPC: a.grpc,
 		Clock: a.time, Time: pg.Time(a.pool), Linger: a.cfg.Linger, Up: func() { close(a.up) },
 	}.Run(ctx, parts...)
+}
+
+// closeStores closes the connections of Postgres and Redis.
+func (a *App) closeStores() error {
+	a.pool.Close()
+	if a.redis == nil {
+		return nil
+	}
+	return a.redis.Close()
 }
 
 // Up returns a channel that is closed when all servers listen. HTTPAddr and GRPCAddr are valid from then on.

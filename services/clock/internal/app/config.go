@@ -23,12 +23,17 @@ type Config struct {
 	Database config.Secret `env:"DATABASE_URL"` // connects as the role clock_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
-	Ledger string        `env:"API_ADDR"` // host:port of the gRPC server of the api service
-	Link   config.Secret `env:"LINK_SECRET"`
+	Redis config.Secret `env:"REDIS_URL"` // empty: caches and limits are those of this process only
+	// RedisTimeout is the longest wait for an answer of Redis. After it, the process uses its local limits and caches.
+	RedisTimeout time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
+	Ledger       string        `env:"API_ADDR"` // host:port of the gRPC server of the api service
+	Link         config.Secret `env:"LINK_SECRET"`
 
 	Lanes   []program.Lane `env:"PROGRAM_LANES"`                    // lanes of the default channel; empty: program.DefaultLanes
 	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests a minute from one IP address; 0: no limit
 	Trusted []netip.Prefix `env:"TRUSTED_PROXIES"`
+	// Replicas is the number of clock processes. While Redis is unavailable, each process enforces its share of a limit.
+	Replicas int `env:"REPLICAS" envDefault:"1"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
@@ -48,6 +53,13 @@ func (c *Config) Check(r *config.Report) {
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)
 	r.Between("DB_MAX_CONNS", int(c.MaxConns), 2, 1000)
+	r.Between("REPLICAS", c.Replicas, 1, 1000)
+	if c.Redis.IsSet() {
+		r.DSN("REDIS_URL", c.Redis, "redis", "rediss")
+	}
+	if c.RedisTimeout < 5*time.Millisecond || c.RedisTimeout > 5*time.Second {
+		r.Fail("REDIS_TIMEOUT", "must be from 5ms to 5s")
+	}
 	if c.Linger < 0 || c.Linger > 5*time.Second {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}

@@ -27,18 +27,17 @@ const (
 	maxHotQuery = 256
 	// maxPages is the maximum number of cached pages. Each combination of channel and limit has one page.
 	maxPages = 512
-	// limitWindow is the window of the rate limit of an IP address.
-	limitWindow = time.Minute
 )
 
 // Config contains the dependencies and settings of a Server. Observe, Degraded, Count and Trace may be nil.
 type Config struct {
-	Programs *program.Service
-	Health   *httpx.Health
-	Log      *slog.Logger
-	Now      func() time.Time
-	Trusted  []netip.Prefix // proxies whose X-Forwarded-For is used
-	PerAddr  int            // maximum number of requests of one IP address in any minute; 0: no limit
+	Programs  *program.Service
+	Health    *httpx.Health
+	Log       *slog.Logger
+	Now       func() time.Time
+	Trusted   []netip.Prefix    // proxies whose X-Forwarded-For is used
+	Shared    *httpcache.Shared // caches that all clocks share; nil: each clock has its own
+	Addresses *ratelimit.Shared // limit per IP address
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
@@ -55,7 +54,7 @@ type Server struct {
 
 // New returns a Server. The caller must call Close when it no longer uses the Server.
 func New(cfg Config) *Server {
-	pages := httpcache.New(httpcache.Options{
+	pages := cfg.Shared.Open("programme", httpcache.Options{
 		TTL: pageLife, Stale: pageStale, MaxKeys: maxPages, Now: cfg.Now,
 		Failed: func(key string, err error) { cfg.Log.Warn("page build failed", "page", key, "error", err) },
 	})
@@ -111,12 +110,12 @@ func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) progra
 
 // addrLimit is the rate limit for the requests of each IP address.
 type addrLimit struct {
-	local   *ratelimit.Local
+	limit   *ratelimit.Shared
 	trusted []netip.Prefix
 }
 
 func newAddrLimit(cfg Config) *addrLimit {
-	return &addrLimit{local: ratelimit.NewLocal("addr", cfg.PerAddr, limitWindow, cfg.Now), trusted: cfg.Trusted}
+	return &addrLimit{limit: cfg.Addresses, trusted: cfg.Trusted}
 }
 
 // charge counts a request against the rate limit of its IP address and returns the decision of the limit.
@@ -125,7 +124,7 @@ func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
 	if ip, err := netip.ParseAddr(peer); err == nil {
 		peer = ratelimit.AddrKey(ip)
 	}
-	return a.local.Allow(peer)
+	return a.limit.Allow(r.Context(), peer)
 }
 
 // allow applies the rate limit to a request that may be served from the page cache, because such a request does not reach the

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -49,7 +50,8 @@ func setup(t *testing.T) *fixture {
 	health := httpx.NewHealth("nonce", s.clock.Now)
 	health.Up()
 	s.Server = New(Config{
-		Programs: programs, Health: health, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now, PerAddr: 600,
+		Programs: programs, Health: health, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
+		Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "addr", Limit: 600, Window: time.Minute, Now: s.clock.Now}),
 		Degraded: func(route, source string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

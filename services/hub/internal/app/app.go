@@ -26,7 +26,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
-	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/pkg/run"
 	"github.com/signalcast/signalcast/pkg/service"
@@ -269,7 +268,8 @@ func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 		Director:   director,
 		Broadcast:  broadcast.New(broadcast.Deps{Ledger: a.api, Live: a.onair.Live, Store: a.store, Programs: programs, Now: a.now}),
 		Audit:      a.store,
-		Addresses:  ratelimit.NewLocal(serviceName, a.cfg.PerAddr, time.Minute, a.now),
+		Shared:     a.sharedCaches(),
+		Addresses:  a.addresses(),
 		Health:     a.health,
 		Log:        a.log,
 		Now:        a.now,

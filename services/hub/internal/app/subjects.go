@@ -10,8 +10,10 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
@@ -75,6 +77,24 @@ func (a *App) messageLimit() *ratelimit.Limiter {
 	return ratelimit.New(a.redis, ratelimit.Config{
 		Name: "hub-message", Limit: message.PerMinute, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
 		OnFallback: fallbacks.WithLabelValues().Inc,
+	})
+}
+
+// sharedCaches returns the second level of the caches. All hubs share it.
+func (a *App) sharedCaches() *httpcache.Shared {
+	build := version.Read()
+	return httpcache.NewShared(httpcache.SharedConfig{
+		Redis: a.redis, Timeout: a.cfg.RedisTime, Now: a.now,
+		Shape:  []string{serviceName, build.Version, build.Commit, a.cfg.base(), a.cfg.VenueA},
+		Builds: a.metrics.CacheBuilds, Reads: a.metrics.CacheReads,
+	})
+}
+
+// addresses returns the limiter of requests of an IP address. All hubs share it.
+func (a *App) addresses() *ratelimit.Shared {
+	return ratelimit.NewShared(a.redis, ratelimit.Config{
+		Name: serviceName, Limit: a.cfg.PerAddr, Window: time.Minute, Replicas: a.cfg.Replicas, Wait: a.cfg.RedisTime, Now: a.now,
+		OnFallback: a.onFallback("address"),
 	})
 }
 

@@ -26,7 +26,7 @@ const perMinute = 60
 // limitPerMinute sets the rate limit of each IP address to n requests per minute.
 func limitPerMinute(n int) option {
 	return func(_ *httpapi.Config, d *httpapi.Deps) {
-		d.Addresses = ratelimit.NewLocal("hub", n, time.Minute, d.Now)
+		d.Addresses = ratelimit.NewShared(nil, ratelimit.Config{Name: "hub", Limit: n, Window: time.Minute, Now: d.Now})
 	}
 }
 

@@ -323,7 +323,7 @@ func TestCachedReadsSkipTheRouter(t *testing.T) {
 		want(t, b.send("GET", target, "", b.byKey()), 401, "unauthenticated")
 	}
 	few := setup(t, func(_ *httpapi.Config, d *httpapi.Deps) {
-		d.Addresses = ratelimit.NewLocal("hub", 2, time.Minute, d.Now)
+		d.Addresses = ratelimit.NewShared(nil, ratelimit.Config{Name: "hub", Limit: 2, Window: time.Minute, Now: d.Now})
 	})
 	for _, code := range []int{200, 200, 429} {
 		want(t, few.send("GET", "/api/wire", ""), code, "")

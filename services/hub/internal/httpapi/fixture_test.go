@@ -107,7 +107,7 @@ func setup(t testing.TB, options ...option) *fixture {
 		Programs: programs, Director: programv1.NewProgramServiceClient(b.conn), Audit: b.audit,
 		Pins: b.store, Stations: b.store, Links: b.store, Network: b.newNetwork(ledger),
 		Viewers:   keyLimit{ratelimit.NewLocal("view", 1, time.Hour, b.clock.Now)},
-		Addresses: ratelimit.NewLocal("ip", 0, time.Minute, b.clock.Now),
+		Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "ip", Limit: 0, Window: time.Minute, Now: b.clock.Now}),
 		Log:       slog.New(slog.DiscardHandler), Now: b.clock.Now, NewID: ids.next,
 		Degraded: func(string, string) {},
 	}

@@ -89,7 +89,8 @@ type Deps struct {
 	Director   programv1.ProgramServiceClient     // write API of the clock service; nil: the hub has no clock
 	Broadcast  *broadcast.Service
 	Audit      audit.Store
-	Addresses  *ratelimit.Local // limits requests without a valid credential by IP address
+	Shared     *httpcache.Shared // caches that all hubs share; nil: each hub has its own
+	Addresses  *ratelimit.Shared // limits requests without a valid credential by IP address
 	Health     *httpx.Health
 	Log        *slog.Logger
 	Now        func() time.Time
@@ -146,7 +147,7 @@ func New(cfg Config, d Deps) *Server {
 		description: httpcache.Make(cfg.localized(cfg.OpenAPI)), source: httpcache.Make(cfg.localized(cfg.Source)).As("application/yaml"),
 		overview: httpcache.Make(overview(cfg.HubURL, cfg.OpenAPI)).As("text/plain; charset=utf-8"),
 	}
-	caches := &view.Caches{Log: d.Log, Now: d.Now}
+	caches := &view.Caches{Log: d.Log, Now: d.Now, Shared: d.Shared}
 	s.close = caches.Close
 	audits := request.Audit{Entries: d.Audit, Log: d.Log, Now: d.Now, NewID: d.NewID}
 	s.reads = reads.New(&reads.Server{
@@ -172,7 +173,7 @@ func New(cfg Config, d Deps) *Server {
 	}
 	s.admin = &adminapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Creations: d.Creations, Digests: d.Accounts.Digests, Moderation: d.Moderation,
-		OnAir: d.OnAir, Pins: d.Pins, TilePages: s.reads.TilePages, Programs: d.Programs, Director: d.Director, Audits: audits,
+		OnAir: d.OnAir, Pins: d.Pins, TilePages: s.reads.TilePages, Shared: d.Shared, Programs: d.Programs, Director: d.Director, Audits: audits,
 		Log: d.Log, Now: d.Now,
 	}
 	s.messages = messageapi.New(&messageapi.Server{
@@ -271,7 +272,7 @@ func (s *Server) retiredFirst() echo.MiddlewareFunc {
 // with a credential, and requests from an IP address that has reached its limit.
 func (s *Server) front(next http.Handler, routes []route) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return !hasCredential(r) && s.Addresses.Allow(request.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
+		return !hasCredential(r) && s.Addresses.Allow(r.Context(), request.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
 	var reads []httpcache.Hot
 	for _, r := range routes {

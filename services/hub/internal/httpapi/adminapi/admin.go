@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -35,6 +36,7 @@ type Server struct {
 	OnAir      *livestream.Service
 	Pins       market.Store
 	TilePages  view.FallbackCache                 // cached responses that show the pinned markets
+	Shared     *httpcache.Shared                  // cleared after decisions about texts and operators; may be nil
 	Programs   programv1.ProgramReadServiceClient // read API of the clock service; nil: the hub has no clock
 	Director   programv1.ProgramServiceClient     // write API of the clock service; nil: the hub has no clock
 	Audits     request.Audit
@@ -193,5 +195,6 @@ func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 		}
 		return s.OnAir.Decide(ctx, handle, status)
 	})
+	s.Shared.Clear()
 	return view.OK(c, openapi.StreamerApproved{Ok: true, Handle: string(handle), Status: string(status)}, err)
 }

@@ -43,6 +43,7 @@ func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 	d, err := request.Audited(c, s.Audits, a, func(ctx context.Context) (moderation.Decision, error) {
 		return s.Moderation.Decide(ctx, d)
 	})
+	s.Shared.Clear() // also after an error, because the decision may be stored
 	return view.OK(c, openapi.ModerationDecided{
 		Ok: true, Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: protocol.Stamp(d.At),
 	}, err)

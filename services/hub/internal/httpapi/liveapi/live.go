@@ -58,10 +58,10 @@ type Server struct {
 // New sets up the caches of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	s.programPages = b.WithFallback(
-		view.Every(view.ProgramTTL, view.ProgramStale, programKeys), view.ProgramLast, programKeys, "clock",
+		"programme", view.Every(view.ProgramTTL, view.ProgramStale, programKeys), view.ProgramLast, programKeys, "clock",
 	)
-	s.airPages = b.WithFallback(view.Every(view.QuickTTL, view.QuickTTL, castKeys), view.ProgramLast, airKeys, "")
-	s.planPages = b.WithFallback(view.Every(view.MovingTTL, view.MovingStale, airKeys), view.ProgramLast, airKeys, "")
+	s.airPages = b.WithFallback("air", view.Every(view.QuickTTL, view.QuickTTL, castKeys), view.ProgramLast, airKeys, "")
+	s.planPages = b.WithFallback("plan", view.Every(view.MovingTTL, view.MovingStale, airKeys), view.ProgramLast, airKeys, "")
 	return s
 }
 

@@ -1,6 +1,8 @@
 package reads
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
@@ -15,15 +17,17 @@ import (
 
 // Related handles GET /api/m/{marketId}/related, the markets that are related to a market.
 func (s *Server) Related(c echo.Context, id protocol.MarketID) error {
-	r, err := s.Ledger.Catalogue.GetRelated(c.Request().Context(), &cataloguev1.GetRelatedRequest{MarketId: string(id)})
-	if err != nil {
-		return market.ReadError(err)
-	}
-	show := func(one *cataloguev1.Relation) openapi.RelatedMarket {
-		return showRelated(one.GetMarket(), one.GetRelation(), one.GetSimilarity())
-	}
-	return httpx.Tagged(c, openapi.Related{
-		Active: showRelated(r.GetActive(), "self", 1), Related: view.List(r.GetRelated(), show),
+	return view.Serve(c, s.relatedPages, string(id), func(ctx context.Context) ([]byte, error) {
+		r, err := s.Ledger.Catalogue.GetRelated(ctx, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
+		if err != nil {
+			return nil, market.ReadError(err)
+		}
+		show := func(one *cataloguev1.Relation) openapi.RelatedMarket {
+			return showRelated(one.GetMarket(), one.GetRelation(), one.GetSimilarity())
+		}
+		return httpx.Marshal(openapi.Related{
+			Active: showRelated(r.GetActive(), "self", 1), Related: view.List(r.GetRelated(), show),
+		})
 	})
 }
 

@@ -21,6 +21,10 @@ const (
 	wireKeys = 128 // few, because the lists are long
 	tileKeys = 64  // two heatmap modes, and the lengths of the oracle list
 	listKeys = 64  // lists of airable markets
+
+	relatedTTL     = 5 * time.Second
+	relatedTimeout = 900 * time.Millisecond // the ledger may read an unknown market from its venue
+	relatedKeys    = 1024
 )
 
 // Server handles public GET routes: feeds, boards, markets, records and histories. It also returns the field record of an
@@ -39,6 +43,7 @@ type Server struct {
 	movePages, situationPages           view.FallbackCache
 	feedPages, boardPages, airingPages  view.FallbackCache // their fallback copies are not used
 	recordPages, skillPages, pulsePages *httpcache.Cache
+	relatedPages                        *httpcache.Cache
 	eventLeads                          *eventLeads
 	exports                             exportLimiter
 }
@@ -46,13 +51,18 @@ type Server struct {
 // New sets up the caches of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	quick := httpcache.Options{TTL: view.QuickTTL, Stale: quickStale, IfError: quickIfError, Timeout: view.BuildTimeout}
-	s.feedPages.Pages, s.boardPages.Pages, s.recordPages = b.Open(quick), b.Open(quick), b.Open(quick)
-	s.skillPages = b.Open(httpcache.Options{TTL: skillTTL, Stale: skillTTL, Timeout: SkillTimeout, MaxKeys: skillKeys})
-	s.pulsePages = b.Open(httpcache.Options{TTL: pulseTTL, Timeout: PulseTimeout})
-	s.airingPages.Pages = b.Open(view.Every(view.ProgramTTL, view.ProgramStale, listKeys))
+	s.feedPages.Pages, s.boardPages.Pages = b.OpenShared("feed", quick), b.OpenShared("board", quick)
+	s.recordPages = b.Open(quick) // many, and each has few readers
+	s.skillPages = b.OpenShared("skill", httpcache.Options{TTL: skillTTL, Stale: skillTTL, Timeout: SkillTimeout, MaxKeys: skillKeys})
+	s.pulsePages = b.OpenShared("pulse", httpcache.Options{TTL: pulseTTL, Timeout: PulseTimeout})
+	s.airingPages.Pages = b.OpenShared("airable", view.Every(view.ProgramTTL, view.ProgramStale, listKeys))
+	s.relatedPages = b.OpenShared("related", httpcache.Options{
+		TTL: relatedTTL, Stale: relatedTTL, Timeout: relatedTimeout, MaxKeys: relatedKeys,
+	})
 	moving := view.Every(view.MovingTTL, view.MovingStale, wireKeys)
-	s.movePages, s.situationPages = b.WithFallback(moving, wireLast, wireKeys, ""), b.WithFallback(moving, wireLast, wireKeys, "")
-	s.TilePages = b.WithFallback(view.Every(view.MovingTTL, view.MovingStale, tileKeys), view.ProgramLast, tileKeys, "")
+	s.movePages = b.WithFallback("wire", moving, wireLast, wireKeys, "")
+	s.situationPages = b.WithFallback("situations", moving, wireLast, wireKeys, "")
+	s.TilePages = b.WithFallback("tiles", view.Every(view.MovingTTL, view.MovingStale, tileKeys), view.ProgramLast, tileKeys, "")
 	s.eventLeads = newEventLeads(s.Ledger.Wire, s.Now)
 	b.OnClose(s.eventLeads.leads.Close)
 	return s

@@ -48,7 +48,7 @@ func (s *Server) Featured() view.Read[view.TextQuery] {
 			case h.Failed == nil:
 				shown := out
 				shown.Source = sourceCache
-				err = s.storeCopy(ctx, mode.Key(), shown)
+				err = s.storeCopy(mode.Key(), shown)
 			}
 			if h.Failed != nil {
 				s.Log.WarnContext(ctx, "reading heatmap pins failed", "error", h.Failed)
@@ -62,12 +62,12 @@ func (s *Server) Featured() view.Read[view.TextQuery] {
 }
 
 // storeCopy stores tiles as the fallback copy of key. The copy is served while the ledger is unavailable.
-func (s *Server) storeCopy(ctx context.Context, key string, tiles any) error {
+func (s *Server) storeCopy(key string, tiles any) error {
 	body, err := httpx.Marshal(tiles)
-	if err != nil {
-		return err
+	if err == nil {
+		s.TilePages.StoreCopy(key, body)
 	}
-	return s.TilePages.StoreCopy(ctx, key, body)
+	return err
 }
 
 func showTiles(h view.Tiles) []openapi.Tile {
@@ -120,7 +120,7 @@ func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 			}
 			shown := out
 			shown.Source = sourceCache
-			return view.Answer{Value: out}, s.storeCopy(ctx, q.Key(), shown)
+			return view.Answer{Value: out}, s.storeCopy(q.Key(), shown)
 		},
 		Empty: func(oracleQuery) any {
 			return openapi.OracleTiles{

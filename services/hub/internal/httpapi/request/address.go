@@ -18,7 +18,7 @@ const chargeKey = "charged"
 
 // AddressCharge records to which rate limit of its IP address a request is charged.
 type AddressCharge struct {
-	limit    *ratelimit.Local
+	limit    *ratelimit.Shared
 	Address  string
 	key      string // key of the charged limit; empty: not charged
 	decision ratelimit.Decision
@@ -26,7 +26,7 @@ type AddressCharge struct {
 }
 
 // Begin attaches a new AddressCharge to the request. Nothing is charged yet.
-func Begin(c echo.Context, limits *ratelimit.Local) *AddressCharge {
+func Begin(c echo.Context, limits *ratelimit.Shared) *AddressCharge {
 	t := &AddressCharge{limit: limits, Address: AddressKey(c.RealIP())}
 	c.Set(chargeKey, t)
 	return t
@@ -41,7 +41,7 @@ func Charge(c echo.Context, keys ...string) error {
 	var d ratelimit.Decision
 	t := ChargeOf(c)
 	for _, key := range keys {
-		if d = t.limit.Allow(key); d.Allowed {
+		if d = t.limit.Allow(c.Request().Context(), key); d.Allowed {
 			t.key, t.decision = key, d
 			return nil
 		}

@@ -49,7 +49,7 @@ type Server struct {
 
 // New sets up the cache of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
-	s.listPages.Pages = b.Open(view.Every(listTTL, listStale, listKeys))
+	s.listPages.Pages = b.OpenShared("network", view.Every(listTTL, listStale, listKeys))
 	return s
 }
 

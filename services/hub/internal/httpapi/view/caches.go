@@ -41,8 +41,9 @@ type FallbackCache struct {
 
 // Caches creates caches and closes all of them in Close.
 type Caches struct {
-	Log *slog.Logger
-	Now func() time.Time
+	Log    *slog.Logger
+	Now    func() time.Time
+	Shared *httpcache.Shared // second level of the caches of OpenShared; nil: all caches are those of this process
 
 	closers []func()
 }
@@ -53,8 +54,16 @@ func Every(ttl, stale time.Duration, keys int) httpcache.Options {
 	return httpcache.Options{TTL: ttl, Stale: stale, Timeout: BuildTimeout, MaxKeys: keys}
 }
 
-// Open returns an empty cache. It logs failed builds, except not_found errors and uncacheable responses.
-func (b *Caches) Open(o httpcache.Options) *httpcache.Cache {
+// Open returns an empty cache of this process. It logs failed builds, except not_found errors and uncacheable responses.
+func (b *Caches) Open(o httpcache.Options) *httpcache.Cache { return b.add(httpcache.New(b.logged(o))) }
+
+// OpenShared is like Open, but all hubs share the responses. They must be the same for every caller. name identifies the cache in
+// Redis and in metrics.
+func (b *Caches) OpenShared(name string, o httpcache.Options) *httpcache.Cache {
+	return b.add(b.Shared.Open(name, b.logged(o)))
+}
+
+func (b *Caches) logged(o httpcache.Options) httpcache.Options {
 	o.Now = b.Now
 	o.Failed = func(key string, err error) {
 		var p *UncacheableError
@@ -62,7 +71,7 @@ func (b *Caches) Open(o httpcache.Options) *httpcache.Cache {
 			b.Log.Warn("cache build failed", "key", strings.ReplaceAll(key, "\x00", " "), "error", err)
 		}
 	}
-	return b.add(httpcache.New(o))
+	return o
 }
 
 func (b *Caches) add(book *httpcache.Cache) *httpcache.Cache {
@@ -80,18 +89,29 @@ func (b *Caches) Close() {
 	}
 }
 
-// WithFallback returns an empty cache with fallback copies. age is the maximum age of a copy, and copies is the maximum number of
-// copies. source is the name of the unavailable source in the header X-Degraded; if it is empty, the error names the source.
-func (b *Caches) WithFallback(o httpcache.Options, age time.Duration, copies int, source string) FallbackCache {
-	last := b.add(httpcache.New(httpcache.Options{TTL: age, MaxKeys: copies, Now: b.Now}))
-	return FallbackCache{Pages: b.Open(o), Copies: last, source: source, log: b.Log}
+// WithFallback returns an empty shared cache, as OpenShared, with fallback copies. age is the maximum age of a copy, and copies is
+// the maximum number of copies. source is the name of the unavailable source in the header X-Degraded; if it is empty, the error
+// names the source.
+func (b *Caches) WithFallback(name string, o httpcache.Options, age time.Duration, copies int, source string) FallbackCache {
+	last := httpcache.Options{TTL: age, MaxKeys: copies, Now: b.Now}
+	if b.Shared != nil {
+		last.IfError = age // a hub uses the copy that it has if Redis is unavailable too
+	}
+	return FallbackCache{
+		Pages: b.OpenShared(name, o), Copies: b.add(b.Shared.Open(name+"-copy", last)), source: source, log: b.Log,
+	}
 }
 
 // StoreCopy replaces the fallback copy of the response with the given key.
-func (b FallbackCache) StoreCopy(ctx context.Context, key string, body []byte) error {
-	b.Copies.Drop(key)
-	_, err := b.Copies.Get(ctx, key, func(context.Context) ([]byte, error) { return body, nil })
-	return err
+func (b FallbackCache) StoreCopy(key string, body []byte) { b.Copies.Put(key, body) }
+
+// errNoCopy is the error of a missing fallback copy.
+var errNoCopy = errors.New("no fallback copy")
+
+// copyOf returns the fallback copy of the response with the given key, or nil if there is none.
+func (b FallbackCache) copyOf(ctx context.Context, key string) *httpcache.Page {
+	last, _ := b.Copies.Get(ctx, key, func(context.Context) ([]byte, error) { return nil, errNoCopy })
+	return last
 }
 
 // UncacheableError contains a response that is sent but not cached, because it is empty or a part of it is missing. The cache
@@ -163,7 +183,7 @@ func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, 
 	}
 	httpx.Degrade(c, cmp.Or(b.source, httpx.Source(err)))
 	b.log.WarnContext(r.Context(), "stale or empty response served", "route", c.Path(), "code", apperr.Of(err).Code, "error", err)
-	if last := b.Copies.Peek(key); last != nil {
+	if last := b.copyOf(r.Context(), key); last != nil {
 		last.WriteTo(w, r)
 		return nil
 	}
@@ -216,7 +236,7 @@ func (r Read[Q]) Body(ctx context.Context, q Q) ([]byte, error) {
 	if err == nil || ctx.Err() != nil || r.Pages.Copies == nil {
 		return body, err
 	}
-	if last := r.Pages.Copies.Peek(q.Key()); last != nil {
+	if last := r.Pages.copyOf(ctx, q.Key()); last != nil {
 		return last.Body(), nil
 	}
 	return httpx.Marshal(r.Empty(q))
@@ -228,7 +248,8 @@ func (r Read[Q]) build(q Q) httpcache.Build {
 		if err != nil || r.NoCopies || r.Pages.Copies == nil {
 			return body, err
 		}
-		return body, r.Pages.StoreCopy(ctx, q.Key(), body)
+		r.Pages.StoreCopy(q.Key(), body)
+		return body, nil
 	}
 }
 
