@@ -1,11 +1,7 @@
 package process
 
 import (
-	"context"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,12 +24,12 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 	for range 2 { // the hubs see the address of the balancer, which forwards the address of the client
 		hubs = append(hubs, s.Side(t, "hub", map[string]string{"TRUSTED_PROXIES": "127.0.0.1/32"}))
 	}
-	b := newBalancer(t, hubs...)
-	b.requireAllReady(t)
+	b := stack.NewBalancer(t, hubs...)
+	b.RequireAllReady(t)
 
 	var balanced, control counts
 	var load sync.WaitGroup
-	load.Go(func() { stack.Steady(t, 200, d, func(i int) { r.send(t, i, b.url, &balanced) }) })
+	load.Go(func() { stack.Steady(t, 200, d, func(i int) { r.send(t, i, b.URL, &balanced) }) })
 	load.Go(func() { stack.Steady(t, 50, d, func(i int) { r.send(t, i, s.Hub, &control) }) })
 	began := time.Now()
 	for i := range restarts {
@@ -48,7 +44,7 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 			t.Errorf("after SIGTERM a hub ended with the error %v; want exit status 0\n%s", hub.Err(), hub.Tail())
 		}
 		hub.Start(t)
-		b.requireAllReady(t)
+		b.RequireAllReady(t)
 	}
 	load.Wait()
 
@@ -111,83 +107,4 @@ func (r *traffic) call(t *testing.T, base string) (stack.Answer, error) {
 		r.mu.Unlock()
 	}
 	return a, err
-}
-
-// balancer is a fake of a typical load balancer. It requests /readyz every 100 ms, distributes requests over the ready servers,
-// closes idle connections earlier than the servers do, and forwards the IP address of the client. It does not send a failed
-// request to another server.
-type balancer struct {
-	url     string
-	servers []*server
-	turn    atomic.Uint64
-}
-
-type server struct {
-	base      *url.URL
-	transport *http.Transport
-	ready     atomic.Bool
-}
-
-func newBalancer(t *testing.T, sides ...*stack.Side) *balancer {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	var probes sync.WaitGroup
-	b := &balancer{}
-	for _, side := range sides {
-		base, err := url.Parse(side.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sv := &server{base: base, transport: &http.Transport{IdleConnTimeout: 2 * time.Second, MaxIdleConnsPerHost: 64, DisableCompression: true}}
-		b.servers = append(b.servers, sv)
-		probes.Go(func() { sv.probe(ctx) })
-	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetXForwarded() }, Transport: b,
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-		},
-	})
-	t.Cleanup(func() {
-		cancel()
-		proxy.CloseClientConnections()
-		proxy.Close()
-		probes.Wait()
-	})
-	b.url = proxy.URL
-	return b
-}
-
-// RoundTrip sends a request to the next ready server.
-func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
-	first := b.turn.Add(1)
-	for i := range b.servers {
-		s := b.servers[(first+uint64(i))%uint64(len(b.servers))]
-		if s.ready.Load() {
-			r.URL.Scheme, r.URL.Host = s.base.Scheme, s.base.Host
-			return s.transport.RoundTrip(r)
-		}
-	}
-	return nil, http.ErrServerClosed
-}
-
-func (s *server) probe(ctx context.Context) {
-	for ctx.Err() == nil {
-		ready := status(s.base.String()+"/readyz") == http.StatusOK
-		if s.ready.Swap(ready) && !ready {
-			s.transport.CloseIdleConnections()
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// requireAllReady waits until the balancer treats all servers as ready.
-func (b *balancer) requireAllReady(t *testing.T) {
-	t.Helper()
-	for _, s := range b.servers {
-		stack.Eventually(t, 10*time.Second, s.base.Host+" to be used by the balancer", s.ready.Load)
-	}
 }

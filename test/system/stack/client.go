@@ -77,6 +77,9 @@ func NewClient() *Client {
 	}}
 }
 
+// HTTP returns the HTTP client, for websockets from the address of the client.
+func (c *Client) HTTP() *http.Client { return c.http }
+
 // plain sends the requests for which the IP address does not matter. It uses 32 addresses, so that tests that poll concurrently
 // stay below the rate limits.
 var plain = NewCrowd(32)
