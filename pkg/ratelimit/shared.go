@@ -185,7 +185,8 @@ func (l *Shared) send(key string, r *report) {
 		r.pending -= n
 		r.reported, r.left = true, max(0, l.cfg.Limit-int(answer[1]))
 		if answer[0] == 0 {
-			r.blocked = now + answer[2]*int64(time.Microsecond)
+			// Redis counts by seconds, so its time may be longer than the window. A request that is sent then is unreported.
+			r.blocked = now + min(answer[2]*int64(time.Microsecond), int64(l.cfg.Window))
 		}
 	}})
 }

@@ -74,7 +74,7 @@ func TestSharedLimitOverTwoProcesses(t *testing.T) {
 			t.Errorf("%s: two processes allowed %d and %d requests, want 600 to 610 in total", key, got[0], got[1])
 		}
 		d := a.Allow(t.Context(), key)
-		if d.Allowed || d.Fallback || d.RetryAfter <= 0 || d.RetryAfter > 62*time.Second {
+		if d.Allowed || d.Fallback || d.RetryAfter <= 0 || d.RetryAfter > time.Minute {
 			t.Errorf("decision of a rejected request: %+v", d)
 		}
 	}
@@ -200,8 +200,8 @@ func TestCountScriptAtTheEdge(t *testing.T) {
 		if got := fireShared(t, key, 1200, l)[0]; got < tc.want || got > tc.want+5 {
 			t.Errorf("600 requests %s: %d requests allowed, want %d and at most 5 unreported ones", tc.name, got, tc.want)
 		}
-		if d := l.Allow(t.Context(), key); d.Allowed || d.RetryAfter > 62*time.Second {
-			t.Errorf("600 requests %s: decision %+v, want a rejection for at most 62 s", tc.name, d)
+		if d := l.Allow(t.Context(), key); d.Allowed || d.RetryAfter > time.Minute {
+			t.Errorf("600 requests %s: decision %+v, want a rejection for at most a minute", tc.name, d)
 		}
 		if ttl := client.PTTL(t.Context(), countKey(key)).Val(); ttl < time.Minute || ttl > 63*time.Second {
 			t.Errorf("600 requests %s: the Redis key expires in %v, want about 62 s", tc.name, ttl)
