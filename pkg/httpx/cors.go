@@ -18,7 +18,7 @@ const (
 var (
 	corsStar    = []string{"*"}
 	corsMaxAge  = []string{"86400"}
-	corsExpose  = []string{"Retry-After, WWW-Authenticate, X-Degraded, RateLimit, RateLimit-Policy"}
+	corsExpose  = []string{"Retry-After, WWW-Authenticate, X-Degraded, RateLimit, RateLimit-Policy, X-Ignored"}
 	corsHeaders = []string{"authorization, content-type, idempotency-key"}
 	corsOpen    = []string{"GET, OPTIONS"}
 	corsProto   = []string{"GET, POST, DELETE, OPTIONS"}

@@ -75,6 +75,13 @@ func DecodeCursor(raw string, n int) (Cursor, bool) {
 	return c, true
 }
 
+// IsCursor reports whether raw is the text of a cursor of any list.
+func IsCursor(raw string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(raw, "="))
+	var c Cursor
+	return err == nil && len(raw) <= maxCursor && json.Unmarshal(b, &c) == nil && c.ID != ""
+}
+
 // Int returns the i-th key as an integer. It returns false if the cursor has no such key or the key is not an integer.
 func (c Cursor) Int(i int) (int64, bool) {
 	if i >= len(c.Keys) {

@@ -72,6 +72,24 @@ func ParseMarketID(s string) (MarketID, error) {
 	return "", ErrMarketID
 }
 
+// MaxMarketIDs is the largest number of ids in a list of market ids.
+const MaxMarketIDs = 100
+
+// ParseMarketIDs returns the market ids in a list that is separated by commas, at most MaxMarketIDs. complete is false if it omits
+// a part of the list.
+func ParseMarketIDs(raw string) (ids []MarketID, complete bool) {
+	complete = true
+	for part := range strings.SplitSeq(raw, ",") {
+		id, err := ParseMarketID(part)
+		if err != nil || len(ids) == MaxMarketIDs {
+			complete = false
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids, complete
+}
+
 // NewMarketID returns the public id of the market with the given key at the provider p. It returns ErrMarketID if the
 // id would be invalid.
 func NewMarketID(p Provider, key string) (MarketID, error) {

@@ -7671,7 +7671,7 @@ type GetAttentionParams struct {
 
 // ListAttentionParams defines parameters for ListAttention.
 type ListAttentionParams struct {
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.
@@ -7810,7 +7810,7 @@ type ListMarketsParams struct {
 	// Provider Venue of the markets; `manual` selects native markets. An unknown value means no filter.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Status `closed` does not contain `resolved`. An unknown value means no filter.
@@ -7840,7 +7840,7 @@ type ListMarketsParams struct {
 
 // ListAirableParams defines parameters for ListAirable.
 type ListAirableParams struct {
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.
@@ -7944,7 +7944,7 @@ type ListBroadcastBoardParams struct {
 	// Window An unknown value selects `all`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.
@@ -7962,7 +7962,7 @@ type GetOperatorRecordParams struct {
 
 // GetOperatorSkillParams defines parameters for GetOperatorSkill.
 type GetOperatorSkillParams struct {
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Window An unknown value selects `all`.
@@ -8010,7 +8010,7 @@ type FindMarketsParams struct {
 	// Q Search words; without them every market matches.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Closed `true`: closed or resolved markets. Any other value: open markets.
@@ -8154,7 +8154,7 @@ type ListSituationsParams struct {
 	// Window Length of the window; an unknown value selects `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.
@@ -8223,7 +8223,7 @@ type ListFeedParams struct {
 	// Types Comma-separated list of event types.
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Providers Comma-separated list of providers.
@@ -8256,7 +8256,7 @@ type StreamFeedParams struct {
 
 // ListSignalsParams defines parameters for ListSignals.
 type ListSignalsParams struct {
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Status An unknown value means no filter.
@@ -8277,7 +8277,7 @@ type ListSignalsParams struct {
 
 // ListExternalSignalsParams defines parameters for ListExternalSignals.
 type ListExternalSignalsParams struct {
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.
@@ -8289,7 +8289,7 @@ type ListScoreBoardParams struct {
 	// Operators `human` excludes automated operators. An unknown value selects the default.
 	Operators *string `form:"operators,omitempty" json:"operators,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.
@@ -8340,7 +8340,7 @@ type ListMovesParams struct {
 	// Window Length of the window; an unknown value selects `24h`.
 	Window *string `form:"window,omitempty" json:"window,omitempty"`
 
-	// Lane A content lane in any case; an unknown value and OTHER mean no filter.
+	// Lane A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`.
 	Lane *LaneFilter `form:"lane,omitempty" json:"lane,omitempty"`
 
 	// Limit Maximum number of items.

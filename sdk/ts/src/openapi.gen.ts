@@ -8405,7 +8405,7 @@ export interface components {
         IdentityToken: string;
         /** @description An `ETag` of an earlier answer. */
         IfNoneMatch: string;
-        /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+        /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
         LaneFilter: string;
         /** @description Id of the market. A value of another format is 404. */
         MarketPath: components["schemas"]["MarketId"];
@@ -8890,7 +8890,7 @@ export interface operations {
     listAttention: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: components["parameters"]["PageLimit"];
@@ -10154,7 +10154,7 @@ export interface operations {
                 q?: string;
                 /** @description Venue of the markets; `manual` selects native markets. An unknown value means no filter. */
                 provider?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description `closed` does not contain `resolved`. An unknown value means no filter. */
                 status?: string;
@@ -10194,7 +10194,7 @@ export interface operations {
     listAirable: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: number;
@@ -10560,7 +10560,7 @@ export interface operations {
                 operators?: string;
                 /** @description An unknown value selects `all`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: number;
@@ -10640,7 +10640,7 @@ export interface operations {
     getOperatorSkill: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description An unknown value selects `all`. */
                 window?: string;
@@ -10795,7 +10795,7 @@ export interface operations {
             query?: {
                 /** @description Search words; without them every market matches. */
                 q?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description `true`: closed or resolved markets. Any other value: open markets. */
                 closed?: string;
@@ -11719,7 +11719,7 @@ export interface operations {
             query?: {
                 /** @description Length of the window; an unknown value selects `24h`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: number;
@@ -12394,7 +12394,7 @@ export interface operations {
             query?: {
                 /** @description Comma-separated list of event types. */
                 types?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Comma-separated list of providers. */
                 providers?: string;
@@ -12511,7 +12511,7 @@ export interface operations {
     listSignals: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description An unknown value means no filter. */
                 status?: string;
@@ -12591,7 +12591,7 @@ export interface operations {
     listExternalSignals: {
         parameters: {
             query?: {
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: components["parameters"]["PageLimit"];
@@ -12619,7 +12619,7 @@ export interface operations {
             query?: {
                 /** @description `human` excludes automated operators. An unknown value selects the default. */
                 operators?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: number;
@@ -13161,7 +13161,7 @@ export interface operations {
             query?: {
                 /** @description Length of the window; an unknown value selects `24h`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description Maximum number of items. */
                 limit?: number;
@@ -13224,7 +13224,7 @@ export interface operations {
                 order?: string;
                 /** @description `all` or `28d`; the order `edge` always uses `all`. */
                 window?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
             };
             header?: never;
@@ -13581,7 +13581,7 @@ export interface operations {
             query?: {
                 /** @description `signals`, `resolutions` or `wire`; any other value selects `signals`. */
                 of?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
             };
             header?: never;
@@ -13679,7 +13679,7 @@ export interface operations {
             query?: {
                 /** @description Search words; without them every market matches. */
                 q?: string;
-                /** @description A content lane in any case; an unknown value and OTHER mean no filter. */
+                /** @description A content lane in any case; an unknown value and OTHER mean no filter and are named in `X-Ignored`. */
                 lane?: components["parameters"]["LaneFilter"];
                 /** @description `true`: closed or resolved markets. */
                 closed?: string;

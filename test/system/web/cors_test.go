@@ -38,7 +38,7 @@ func allowedMethods(doc *openapi.Document, host, path, method string) string {
 	public := slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool {
 		return o.Host == host && o.Path == path && o.Method == http.MethodGet && o.Public()
 	})
-	listed := host != "hub" || slices.ContainsFunc(openReads, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+	listed := host != "hub" || path == "/api/markets" || slices.ContainsFunc(openReads, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 	if public && listed && (method == http.MethodGet || method == http.MethodOptions) {
 		return readable
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
@@ -112,7 +113,7 @@ func New(d Deps) *Server {
 	if d.Trace != nil {
 		router = d.Trace(s.router)
 	}
-	s.handler = s.front(router)
+	s.handler = httpx.NameIgnored(s.front(router), openapi.JSON, "api")
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
@@ -74,7 +75,7 @@ func New(cfg Config) *Server {
 		hotRoute(pages, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hotRoute(pages, "/program/channel", program.ParsePreset),
 	)
-	return &Server{handler: front, router: router, pages: pages}
+	return &Server{handler: httpx.NameIgnored(front, openapi.JSON, "clock"), router: router, pages: pages}
 }
 
 // ServeHTTP implements http.Handler.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
@@ -196,7 +198,8 @@ func New(cfg Config, d Deps) *Server {
 	if d.Trace != nil {
 		handler = d.Trace(handler)
 	}
-	s.handler = s.front(handler, routes)
+	document := bytes.ReplaceAll(openapi.JSON, []byte("/api/polymarket/"), []byte("/api/"+cfg.VenueA+"/"))
+	s.handler = httpx.NameIgnored(s.front(handler, routes), document, "hub")
 	return s
 }
 

@@ -3,7 +3,6 @@ package reads
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -33,9 +32,11 @@ func (s *Server) ListMarkets(c echo.Context) error {
 	}
 	q.MinVolumeUsd, _ = parseAmount(c.QueryParam("minVolumeUsd"))
 	if raw := c.QueryParam("ids"); raw != "" {
-		if q.Ids, _ = parseIDs(raw); len(q.Ids) == 0 {
+		ids, _ := protocol.ParseMarketIDs(raw)
+		if len(ids) == 0 {
 			return httpx.Tagged(c, showMarkets(nil))
 		}
+		q.Ids = view.List(ids, func(id protocol.MarketID) string { return string(id) })
 	}
 	page, err := s.Ledger.Catalogue.FindMarkets(c.Request().Context(), q)
 	return view.Tagged(c, showMarkets(page), err)
@@ -48,20 +49,6 @@ func parseAmount(raw string) (n float64, ok bool) {
 		return 0, false
 	}
 	return n, true
-}
-
-// parseIDs returns the market ids in a list that is separated by commas, at most market.MaxRows. complete is false if it omits a
-// part of the list.
-func parseIDs(raw string) (ids []string, complete bool) {
-	complete = true
-	for part := range strings.SplitSeq(raw, ",") {
-		if _, err := protocol.ParseMarketID(part); err != nil || len(ids) == market.MaxRows {
-			complete = false
-			continue
-		}
-		ids = append(ids, part)
-	}
-	return ids, complete
 }
 
 func showMarkets(page *cataloguev1.FindMarketsResponse) openapi.MarketList {
