@@ -68,6 +68,7 @@ type Market struct {
 	YesPriceBps      *int32                 `protobuf:"varint,38,opt,name=yes_price_bps,json=yesPriceBps,proto3,oneof" json:"yes_price_bps,omitempty"` // price at which YES can be bought; absent: not open, or no quote of the last ten minutes
 	NoPriceBps       *int32                 `protobuf:"varint,39,opt,name=no_price_bps,json=noPriceBps,proto3,oneof" json:"no_price_bps,omitempty"`
 	SidesPricedAt    *timestamppb.Timestamp `protobuf:"bytes,40,opt,name=sides_priced_at,json=sidesPricedAt,proto3,oneof" json:"sides_priced_at,omitempty"` // time of the two prices
+	Move1HBps        int32                  `protobuf:"varint,41,opt,name=move1h_bps,json=move1hBps,proto3" json:"move1h_bps,omitempty"`                    // change of the YES price within an hour, if it is listed as a move; only in lists; 0: none
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -380,6 +381,13 @@ func (x *Market) GetSidesPricedAt() *timestamppb.Timestamp {
 		return x.SidesPricedAt
 	}
 	return nil
+}
+
+func (x *Market) GetMove1HBps() int32 {
+	if x != nil {
+		return x.Move1HBps
+	}
+	return 0
 }
 
 type CreateNativeRequest struct {
@@ -1002,7 +1010,7 @@ var File_market_v1_market_proto protoreflect.FileDescriptor
 
 const file_market_v1_market_proto_rawDesc = "" +
 	"\n" +
-	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\f\n" +
+	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf1\f\n" +
 	"\x06Market\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
@@ -1052,7 +1060,9 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"\ryes_price_bps\x18& \x01(\x05H\vR\vyesPriceBps\x88\x01\x01\x12%\n" +
 	"\fno_price_bps\x18' \x01(\x05H\fR\n" +
 	"noPriceBps\x88\x01\x01\x12G\n" +
-	"\x0fsides_priced_at\x18( \x01(\v2\x1a.google.protobuf.TimestampH\rR\rsidesPricedAt\x88\x01\x01B\v\n" +
+	"\x0fsides_priced_at\x18( \x01(\v2\x1a.google.protobuf.TimestampH\rR\rsidesPricedAt\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"move1h_bps\x18) \x01(\x05R\tmove1hBpsB\v\n" +
 	"\t_end_dateB\x13\n" +
 	"\x11_resolution_valueB\n" +
 	"\n" +

@@ -110,7 +110,7 @@ func (a *App) newGRPC() (*grpcx.Part, error) {
 func (a *App) Register(server *grpcx.Server) {
 	operators := &grpcapi.Operators{Service: a.operators, Publish: a.pubsub.Publish, Now: a.now}
 	signals := &grpcapi.Signals{Service: a.signals, EncodeError: server.EncodeError}
-	markets := &grpcapi.Markets{Service: a.markets, Viewers: a.ticker.CachedViewers}
+	markets := &grpcapi.Markets{Service: a.markets, Viewers: a.ticker.CachedViewers, Changes: a.oracle.Changes}
 	resolutions := &grpcapi.Resolutions{Service: a.resolves, Scanner: a.scanner, Markets: a.markets}
 	operatorv1.RegisterOperatorServiceServer(server, operators)
 	operatorv1.RegisterOperatorReadServiceServer(server, operators)

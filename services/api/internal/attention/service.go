@@ -179,6 +179,21 @@ func (s *Service) Moves(ctx context.Context, w protocol.Window, lane protocol.La
 	return movement.InLane(st.moves[slices.Index(protocol.Windows[:], w)], lane, func(m *movement.Move) protocol.Lane { return m.Market.Lane }, limit), st.at, nil
 }
 
+// Changes returns the price change of each market that moved within a window, in bps. It does not wait for the first reading, and
+// is empty if there is none or if it is older than movement.LiveFor.
+func (s *Service) Changes(w protocol.Window) map[protocol.MarketID]int {
+	st := s.last.Load()
+	if st == nil || s.now().Sub(st.at) > movement.LiveFor {
+		return nil
+	}
+	moves := st.moves[slices.Index(protocol.Windows[:], w)]
+	out := make(map[protocol.MarketID]int, len(moves))
+	for i := range moves {
+		out[moves[i].Market.ID] = moves[i].Delta()
+	}
+	return out
+}
+
 // Situations returns at most limit situations of a window, the greatest score first, and the time of the reading. A lane
 // selects the situations whose lead market has this lane; an empty lane selects all. The list is empty if the reading is older
 // than movement.LiveFor. Error: ErrUnavailable.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +90,7 @@ func setup(t *testing.T) *ledger {
 	t.Cleanup(histories.Close)
 	resolves := resolution.NewService(l.store, now)
 	l.conn = testkit.Link(t, func(r grpc.ServiceRegistrar) {
-		server := &grpcapi.Markets{Service: markets, Viewers: func(string) int { return 41 }}
+		server := &grpcapi.Markets{Service: markets, Viewers: func(string) int { return 41 }, Changes: l.oracle.Changes}
 		marketv1.RegisterMarketServiceServer(r, server)
 		marketv1.RegisterMarketReadServiceServer(r, server)
 		cataloguev1.RegisterCatalogueReadServiceServer(r, &grpcapi.Catalogue{
@@ -430,5 +431,38 @@ func TestClearedDispute(t *testing.T) {
 				t.Errorf("claimed %v, disputed %v: %v", claimed, disputed, got.GetOutcome())
 			}
 		}
+	}
+}
+
+// TestAirableMarketsHaveTheirMoves checks that the list for the programme has the price changes of the last hour that are listed
+// as moves.
+func TestAirableMarketsHaveTheirMoves(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	for _, m := range []struct {
+		id     string
+		volume float64
+		from   int
+	}{{"1", 5000, 4200}, {"2", 5000, 5600}, {"3", 5000, 4950}, {"4", 500, 4000}} {
+		l.market(m.id, "Gauge", "", m.volume)
+		l.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, m.id, noon.Add(-time.Hour), m.from)
+	}
+	moves := func() map[string]int32 {
+		r, err := marketv1.NewMarketReadServiceClient(l.conn).ListAirable(t.Context(), &marketv1.ListAirableRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]int32{}
+		for _, m := range r.GetMarkets() {
+			out[m.GetId()] = m.GetMove1HBps()
+		}
+		return out
+	}
+	if got, want := moves(), (map[string]int32{"1": 0, "2": 0, "3": 0, "4": 0}); !maps.Equal(got, want) {
+		t.Errorf("before the first reading: %v, want %v", got, want)
+	}
+	l.refresh()
+	if got, want := moves(), (map[string]int32{"1": 800, "2": -600, "3": 0, "4": 0}); !maps.Equal(got, want) {
+		t.Errorf("moves %v, want %v", got, want)
 	}
 }

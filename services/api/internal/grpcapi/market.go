@@ -17,13 +17,17 @@ type Markets struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	Service *market.Service
 	Viewers func(marketID string) int // returns the number of viewers of a market; must not block
+	// Changes returns the price changes of moving markets in bps; must not block.
+	Changes func(protocol.Window) map[protocol.MarketID]int
 }
 
-// watched converts markets to protobuf messages and adds the number of viewers of each market.
+// watched converts markets to protobuf messages and adds the number of viewers and the price change of each market.
 func (f *Markets) watched(list []market.Market) []*marketv1.Market {
+	changes := f.Changes(protocol.Window1h)
 	return listOf(list, func(m market.Market) *marketv1.Market {
 		out := marketTo(m)
 		out.Viewers = int32(min(f.Viewers(out.GetId()), math.MaxInt32))
+		out.Move1HBps = int32(changes[m.ID])
 		return out
 	})
 }

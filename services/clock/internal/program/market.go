@@ -35,6 +35,7 @@ type Market struct {
 	Takes       int64
 	Streams     int32
 	Viewers     int32 // current viewers of the streams that show the market
+	Move        int32 // change of the price within an hour in bps; 0: none is listed
 	Status      protocol.MarketStatus
 	Provisional bool
 

@@ -9,19 +9,24 @@ import (
 // priority returns the priority of a content segment that airs at the time now, as a level and an order. A smaller level is a
 // higher priority. Of two segments with the same level, the one with the smaller order has the higher priority.
 //
-// A market with a live stream comes first, then a market with takes, then a market that ends within resolvingTime. All other
-// markets have equal priority.
+// A market with a live stream comes first, then a market with takes, then a market whose price moved by at least strongMove within
+// an hour, then a market that ends within resolvingTime. All other markets have equal priority.
 func priority(s *Segment, now time.Time) (int, int64) {
 	switch end := s.MarketEnd.Sub(now); {
 	case s.Streams > 0:
 		return 0, -int64(s.Streams)
 	case s.Takes > 0:
 		return 1, -s.Takes
+	case max(s.Move, -s.Move) >= strongMove:
+		return 2, -int64(max(s.Move, -s.Move))
 	case !s.MarketEnd.IsZero() && end > 0 && end <= resolvingTime:
-		return 2, int64(end)
+		return 3, int64(end)
 	}
-	return 3, 0
+	return 4, 0
 }
+
+// strongMove is the smallest price change within an hour, in bps, that gives a segment priority.
+const strongMove = 500
 
 // Now returns the segment (bumper or content) that airs at the time t in the lane with the highest priority. It considers only
 // the given lanes, or all lanes if lanes is empty. It returns nil if no segment airs.
@@ -64,7 +69,7 @@ func (p *Program) lane(want []Lane, t time.Time) *LaneRow {
 		if len(want) > 0 && !slices.Contains(want, l.Key) {
 			continue
 		}
-		level, order := 4, int64(0) // level of a lane in which nothing airs
+		level, order := 5, int64(0) // level of a lane in which nothing airs
 		for _, j := range l.Segments {
 			if s := &p.Segments[j]; s.Slot == running && s.Kind == Content {
 				level, order = priority(s, t)

@@ -191,14 +191,16 @@ func TestShow(t *testing.T) {
 func TestLanePriority(t *testing.T) {
 	t.Parallel()
 	k := SlotAt(noon)
-	lanes := []Lane{"sports", "music", "film", "tv", "fashion", "culture"}
+	lanes := []Lane{"sports", "music", "film", "politics", "economy", "tv", "fashion", "culture"}
 	pool := poolOf(
-		market("1"),
+		market("1", func(m *Market) { m.Move = 499 }), // not a strong move
 		market("2", ends(50*time.Minute)),
 		market("3", ends(40*time.Minute)),
-		market("4", func(m *Market) { m.Takes = 2 }),
-		market("5", func(m *Market) { m.Takes = 3 }),
-		market("6", func(m *Market) { m.Streams = 1 }),
+		market("4", func(m *Market) { m.Move = 500 }),
+		market("5", func(m *Market) { m.Move = -900 }),
+		market("6", func(m *Market) { m.Takes = 2 }),
+		market("7", func(m *Market) { m.Takes = 3 }),
+		market("8", func(m *Market) { m.Streams = 1 }),
 	)
 	var entries []Entry
 	for i, l := range lanes {
@@ -206,7 +208,7 @@ func TestLanePriority(t *testing.T) {
 	}
 	entries = append(entries, entry("crypto", k+2, "1"))
 	p := Show("default", entries, pool, noon)
-	for i, want := range []Lane{"culture", "fashion", "tv", "film", "music", "sports"} {
+	for i, want := range []Lane{"culture", "fashion", "tv", "economy", "politics", "film", "music", "sports"} {
 		got := p.Now(lanes[:len(lanes)-i], noon)
 		if got == nil || got.Lane != want || got.Kind != Content || !got.Airs(noon) {
 			t.Fatalf("now among %v: %+v, want lane %s", lanes[:len(lanes)-i], got, want)

@@ -49,6 +49,7 @@ type Segment struct {
 	Tapes     int64
 	Takes     int64
 	Streams   int32
+	Move      int32  // see Market.Move; not shown
 	EventKey  string // empty: none
 	Provider  protocol.Provider
 	Slot      Slot
@@ -67,7 +68,7 @@ func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now 
 	s := Segment{
 		ID: SegmentID(channel, lane, slot, kind), Kind: kind, Market: m.ID, Lane: lane, Title: m.Title,
 		StartsAt: slot.Content(), EndsAt: slot.End(), MarketEnd: m.EndTime(), Yes: m.Yes, Volume: m.Volume,
-		Status: statusOf(m, now), Signals: m.Signals, Tapes: m.Tapes, Takes: m.Takes, Streams: m.Streams,
+		Status: statusOf(m, now), Signals: m.Signals, Tapes: m.Tapes, Takes: m.Takes, Streams: m.Streams, Move: m.Move,
 		EventKey: m.EventKey, Provider: m.Provider, Slot: slot,
 	}
 	if kind == Bumper {
