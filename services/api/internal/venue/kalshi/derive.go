@@ -18,7 +18,7 @@ func (a *Adapter) derive(o *object, e event, requested time.Time) market.Record 
 	m := market.Record{
 		ID: id, Title: o.question(e.title), Description: o.description(), EndDate: o.CloseTime.Second(),
 		VolumeUnit: "contracts", Volume: o.Volume.Amount(), Volume24h: o.Volume24h.Amount(), VolumeUSD: o.Volume.Amount(),
-		Outcomes: []string{"Yes", "No"},
+		Outcomes: o.sides(),
 		EventKey: loosejson.Plain(string(o.Event), loosejson.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: requested,
 		Short: e.unread,
 	}

@@ -17,6 +17,7 @@ type object struct {
 	Event      loosejson.Text    `json:"event_ticker"`
 	Title      loosejson.Text    `json:"title"`
 	YesTitle   loosejson.Text    `json:"yes_sub_title"`
+	NoTitle    loosejson.Text    `json:"no_sub_title"`
 	Rules      loosejson.Text    `json:"rules_primary"`
 	MoreRules  loosejson.Text    `json:"rules_secondary"`
 	Status     loosejson.Text    `json:"status"`
@@ -88,6 +89,16 @@ func (o *object) question(eventTitle string) string {
 		return title
 	}
 	return loosejson.Plain(title+" – "+sub, loosejson.MaxTitle)
+}
+
+// sides returns the names of the two sides: yes_sub_title and no_sub_title. They are Yes and No if one is missing or if both are
+// equal, because the name then belongs to the market and not to a side.
+func (o *object) sides() []string {
+	yes, no := loosejson.Plain(string(o.YesTitle), loosejson.MaxWord), loosejson.Plain(string(o.NoTitle), loosejson.MaxWord)
+	if yes == "" || no == "" || strings.EqualFold(yes, no) {
+		return []string{"Yes", "No"}
+	}
+	return []string{yes, no}
 }
 
 // description returns the rules of the market as plain text.
