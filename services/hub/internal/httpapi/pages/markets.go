@@ -25,8 +25,10 @@ const (
 	tilesShown = 12
 )
 
+const byVolume24h = "volume24h"
+
 // sorts are the sort orders of the market list, the default first.
-var sorts = [...]struct{ value, label string }{{"volume", "Volume"}, {"volume24h", "24 h volume"}, {"endDate", "Ending soon"}}
+var sorts = [...]struct{ value, label string }{{"volume", "Volume"}, {byVolume24h, "24 h volume"}, {"endDate", "Ending soon"}}
 
 type marketsPage struct {
 	layout
@@ -36,6 +38,7 @@ type marketsPage struct {
 	Sorts             []choice
 	Tiles             []tilePart
 	Rows              []marketRow
+	VolumeLabel       string // name of the volume of the rows: the total, or that of 24 hours if the rows are sorted by it
 	NextURL, FirstURL string // URLs of the next page and of the first one
 	ClearURL          string // URL of the list without the search text
 	Suggestions       []string
@@ -54,9 +57,11 @@ type tilePart struct {
 
 type marketRow struct {
 	URL, Title, Venue, Lane string
+	Side                    string // name of the side YES; empty: YES
 	Yes                     string // percent
 	YesPct                  float64
-	Volume, Ends, EndsISO   string
+	Volume, Volume24h       string
+	Ends, EndsISO           string
 	Status                  string
 	Relation                string // relation to the market whose page shows this row
 }
@@ -133,7 +138,15 @@ func (s *site) markets(c echo.Context) error {
 	}
 	p.Unavailable, p.Wide, p.Nav, p.OGType, p.Unlisted = unavailable, true, "markets", "website", l.Text != "" || l.cursor != ""
 	for _, m := range rows.Value.GetMarkets() {
-		p.Rows = append(p.Rows, rowOf(m))
+		row := rowOf(m)
+		if l.Sort == byVolume24h {
+			row.Volume = row.Volume24h
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.VolumeLabel = "Volume"
+	if l.Sort == byVolume24h {
+		p.VolumeLabel = "24 h volume"
 	}
 	if cursor := rows.Value.GetNextCursor(); cursor != "" {
 		next := l
@@ -215,9 +228,13 @@ func (l marketQuery) suggestions() []string {
 }
 
 func rowOf(m *marketv1.Market) marketRow {
+	unit := m.GetVolumeUnit()
 	r := marketRow{
 		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()),
-		Volume: amount(m.Volume24H, "usd"), Status: closedLabel(m),
+		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, unit), Status: closedLabel(m),
+	}
+	if names := market.Labels(m); names != nil {
+		r.Side = names[0]
 	}
 	if m.YesBps != nil {
 		yes := clampPrice(m.GetYesBps())
