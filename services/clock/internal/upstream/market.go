@@ -37,11 +37,15 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 			out.Yes = yes
 		}
 	}
-	// The volumes of venues that do not use dollars cannot be compared, so they count as unknown.
+	// A volume without a value in dollars cannot be compared, so it counts as unknown. The volume of a day has the unit of the
+	// venue and is converted at the rate of the whole volume.
 	if m.VolumeUsd != nil && isAmount(m.GetVolumeUsd()) {
 		out.Volume = m.GetVolumeUsd()
 		if m.Volume24H != nil && isAmount(m.GetVolume24H()) {
 			out.DayVolume = m.GetVolume24H()
+			if m.GetVolumeUnit() != "usd" && m.GetVolume() > 0 {
+				out.DayVolume *= m.GetVolumeUsd() / m.GetVolume()
+			}
 		}
 	}
 	return out, true

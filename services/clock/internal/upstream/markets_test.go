@@ -108,6 +108,13 @@ func TestFromProto(t *testing.T) {
 		"infinite":      {&marketv1.Market{Id: "kalshi-A", VolumeUsd: proto.Float64(math.Inf(1)), Volume24H: proto.Float64(math.Inf(1))}, bare},
 		"disputed":      {&marketv1.Market{Id: "kalshi-A", Disputed: true}, with(func(m *program.Market) { m.Provisional = true })},
 		"provisional":   {&marketv1.Market{Id: "kalshi-A", Provisional: true}, with(func(m *program.Market) { m.Provisional = true })},
+		"contracts": {&marketv1.Market{
+			Id: "kalshi-A", VolumeUnit: "contracts", Volume: proto.Float64(900), VolumeUsd: proto.Float64(900), Volume24H: proto.Float64(90),
+			Move1HBps: -700,
+		}, with(func(m *program.Market) { m.Volume, m.DayVolume, m.Move = 900, 90, -700 })},
+		"mana": {&marketv1.Market{
+			Id: "kalshi-A", VolumeUnit: "mana", Volume: proto.Float64(50_000), VolumeUsd: proto.Float64(500), Volume24H: proto.Float64(1000),
+		}, with(func(m *program.Market) { m.Volume, m.DayVolume = 500, 10 })},
 		"dollars alone": {&marketv1.Market{Id: "kalshi-A", VolumeUsd: proto.Float64(0)}, with(func(m *program.Market) { m.Volume = 0 })},
 	} {
 		got, ok := fromProto(c.in)
