@@ -78,11 +78,12 @@ func (s *Server) showOracleMarket(m *market.Market, o *resolution.Outcome, score
 }
 
 func (s *Server) showMarket(m *market.Market) openapi.NetworkMarket {
+	sides := m.Sides()
 	out := openapi.NetworkMarket{
 		ID: string(m.ID), Provider: string(m.Provider), Title: m.Title, Volume: m.VolumeUSD, Status: string(m.Status),
 		Outcome: (*string)(m.Verdict), EndDate: stamp(m.EndDate), URL: cmp.Or(m.URL, s.marketURL(m.ID)),
 		UpdatedAt: protocol.Stamp(m.UpdatedAt), Lane: string(m.Lane), EventKey: httpx.OrNull(m.EventKey),
-		ClobTokenID: httpx.OrNull(m.ClobTokenID),
+		ClobTokenID: httpx.OrNull(m.ClobTokenID), Sides: openapi.MarketSides{Yes: sides[0], No: sides[1]},
 	}
 	if m.Yes != nil {
 		yes, no := m.Yes.Probability(), m.Yes.Of(protocol.No).Probability()
