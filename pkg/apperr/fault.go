@@ -87,7 +87,8 @@ func (f *Fault) Wrap(cause error) *Fault {
 }
 
 // ErrInternal is the fault that Of returns for an error that contains no fault.
-var ErrInternal = New(Internal, "internal_error", "")
+var ErrInternal = New(Internal, "internal_error",
+	"an internal error occurred; retry later, and report the value of the header X-Request-Id if it persists")
 
 // Of returns the first fault in the chain of err. For an error without a fault it returns ErrInternal with err as its
 // cause. Of(nil) is nil.

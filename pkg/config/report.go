@@ -1,12 +1,14 @@
 package config
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // MinSecret is the minimum length of a secret in bytes.
@@ -172,8 +174,9 @@ func (r *Report) OptAddr(name, addr string) {
 	}
 }
 
-// PrivateAddr is like OptAddr for a listener that only administrators may reach. The host must name one interface,
-// because an empty or unspecified host (0.0.0.0, ::) accepts connections on every interface.
+// PrivateAddr is like OptAddr for a listener that only administrators may reach. The host must be a private, loopback or
+// link-local address, or a name of such addresses only. An empty or unspecified host (0.0.0.0, ::) accepts connections on every
+// interface. A name that cannot be resolved is no mistake here: the listener cannot use it.
 func (r *Report) PrivateAddr(name, addr string) {
 	if addr == "" {
 		return
@@ -184,9 +187,33 @@ func (r *Report) PrivateAddr(name, addr string) {
 	}
 	host, _, _ := net.SplitHostPort(addr) // Addr has checked that it splits
 	ip, err := netip.ParseAddr(host)
-	if host == "" || err == nil && ip.IsUnspecified() {
+	switch {
+	case host == "" || err == nil && ip.IsUnspecified():
 		r.Fail(name, "must not listen on every interface")
+		return
+	case err == nil && !isPrivate(ip):
+		r.Fail(name, "must be a private, loopback or link-local address; "+host+" is public")
+		return
+	case err == nil:
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
+	defer cancel()
+	found, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	for _, ip := range found {
+		if !isPrivate(ip) {
+			r.Fail(name, "must name private, loopback or link-local addresses only; "+host+" has the public address "+ip.Unmap().String())
+			return
+		}
+	}
+}
+
+// lookUpTimeout is the timeout for resolving the name of a listener.
+const lookUpTimeout = 2 * time.Second
+
+func isPrivate(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast()
 }
 
 // Proxies adds a mistake for each range of trusted proxies that is larger than /8. Trusting almost every peer would

@@ -10,7 +10,7 @@ type CORS uint8
 // CORS classes of routes. No class allows credentials.
 const (
 	None     CORS = iota // no CORS headers
-	Open                 // public read: any origin may send GET
+	Open                 // read: any origin may send GET, also with a bearer credential
 	Protocol             // protocol routes with a bearer key: any origin may send GET, POST and DELETE
 )
 
@@ -20,6 +20,7 @@ var (
 	corsMaxAge  = []string{"86400"}
 	corsExpose  = []string{"Retry-After, WWW-Authenticate, X-Degraded, RateLimit, RateLimit-Policy, X-Ignored"}
 	corsHeaders = []string{"authorization, content-type, idempotency-key"}
+	corsBearer  = []string{"authorization"}
 	corsOpen    = []string{"GET, OPTIONS"}
 	corsProto   = []string{"GET, POST, DELETE, OPTIONS"}
 )
@@ -45,6 +46,14 @@ func (k CORS) set(h http.Header) {
 	h["Access-Control-Allow-Origin"] = corsStar
 	h["Access-Control-Max-Age"] = corsMaxAge
 	h["Access-Control-Expose-Headers"] = corsExpose
+}
+
+// setPreflight sets the CORS headers of a response to OPTIONS. Only this response lists the headers that a script may send.
+func (k CORS) setPreflight(h http.Header) {
+	k.set(h)
+	if k == Open {
+		h["Access-Control-Allow-Headers"] = corsBearer
+	}
 }
 
 // cors returns the CORS class for a request with the given method. For a method that has a route, it is the class of that route.

@@ -127,12 +127,12 @@ func retrySeconds(f *apperr.Fault) int64 {
 }
 
 // writeFault writes f as a JSON object: error, message, then the extra members sorted by name. An internal fault has
-// only error.
+// only error and message.
 func writeFault(b *bytes.Buffer, f *apperr.Fault) {
 	code := f.Code
 	message := f.Message
 	if f.Kind == apperr.Internal {
-		code, message = apperr.ErrInternal.Code, ""
+		code, message = apperr.ErrInternal.Code, apperr.ErrInternal.Message
 	}
 	b.WriteString(`{"error":`)
 	writeValue(b, code)

@@ -36,7 +36,11 @@ func (e *Router) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			h["Cache-Control"] = noStore
 		}
-		p.cors(r.Method).set(h)
+		if k := p.cors(r.Method); r.Method == http.MethodOptions {
+			k.setPreflight(h)
+		} else {
+			k.set(h)
+		}
 		c.SetRequest(r.WithContext(telemetry.WithRequestID(r.Context(), id)))
 		run := next
 		if p != nil && p.bypass != nil {
@@ -91,6 +95,11 @@ func (e *Router) fail(c echo.Context, err error) int {
 	if errors.Is(err, echo.ErrMethodNotAllowed) {
 		if p := e.paths[c.Path()]; p != nil {
 			c.Response().Header()["Allow"] = []string{p.allow}
+		}
+	}
+	if errors.Is(err, echo.ErrNotFound) && e.cfg.ServedBy != nil {
+		if base := e.cfg.ServedBy(c.Request().URL.Path); base != "" {
+			err = ErrNotFound.WithText("another host of this installation serves this path: %s", base).With("servedBy", base)
 		}
 	}
 	committed := c.Response().Committed

@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
@@ -35,30 +33,6 @@ func TestSameOrigin(t *testing.T) {
 		r.Header = c.header
 		if got := httpx.SameOrigin(r, origin); got != c.same {
 			t.Errorf("%s: SameOrigin returned %v", name, got)
-		}
-	}
-}
-
-func TestAnonymous(t *testing.T) {
-	t.Parallel()
-	b := setup(t, httpx.Route{
-		Method: http.MethodGet, Path: "/anonymous", Who: []string{"public"},
-		Handler: httpx.Anonymous(func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }),
-	})
-	for name, c := range map[string]struct {
-		values []string
-		status int
-	}{
-		"nothing": {nil, 204}, "a bearer": {[]string{"Bearer x"}, 401}, "empty": {[]string{""}, 401}, "another scheme": {[]string{"Basic YTpi"}, 401},
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/anonymous", nil)
-		for _, v := range c.values {
-			r.Header.Add("Authorization", v)
-		}
-		w := httptest.NewRecorder()
-		b.ServeHTTP(w, r)
-		if w.Code != c.status || w.Code == 401 && w.Header().Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s: status %d, header %v", name, w.Code, w.Header())
 		}
 	}
 }

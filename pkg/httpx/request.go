@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
-
-	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // validRequestID reports whether a client may choose s as request id: a UUID, or 32 hexadecimal digits (a trace id).
@@ -101,20 +99,4 @@ func safeQuery(raw string) string {
 		}
 	}
 	return b.String()
-}
-
-// ErrUnauthenticated is the error for a credential that is missing, malformed, or of a kind that the route does not
-// accept.
-var ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid credential is required")
-
-// Anonymous is middleware for a route that accepts no credential. If a request has an Authorization header, it returns
-// ErrUnauthenticated. Otherwise a client with an invalid or revoked credential could take the response as a confirmation that the
-// credential is valid.
-func Anonymous(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if len(c.Request().Header["Authorization"]) > 0 {
-			return ErrUnauthenticated.WithText("this route accepts no credential; omit the header Authorization")
-		}
-		return next(c)
-	}
 }

@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -28,6 +29,10 @@ type Route struct {
 	// EmptyFor is like Empty for a value that depends on the request.
 	Empty    func() any
 	EmptyFor func(echo.Context) any
+
+	// Source is the name of the source that the route waits for. X-Degraded has it if the deadline of the request passes before
+	// the source has failed; Config.Source if empty.
+	Source string
 
 	// Timeout replaces Config.Timeout for this route. A negative value means no timeout, for websockets and event
 	// streams.
@@ -157,6 +162,9 @@ func (e *Router) handler(rt Route) echo.HandlerFunc {
 		if m := c.Request().Method; m == http.MethodGet || m == http.MethodHead {
 			c.Response().Header()["Cache-Control"] = cache
 		}
+		if c.Request().Header["Authorization"] != nil {
+			c.Response().Before(func() { makePrivate(c.Response().Header()) })
+		}
 		cancel := e.limitTime(c, rt.Timeout)
 		defer cancel()
 		err := withRecover(rt.Handler, c)
@@ -168,6 +176,26 @@ func (e *Router) handler(rt Route) echo.HandlerFunc {
 		}
 		return e.degrade(c, rt, err)
 	}
+}
+
+// makePrivate replaces public in Cache-Control by private and removes the directives for shared caches. A shared cache must not
+// store the response to a request with a credential. Other values, such as no-store, remain.
+func makePrivate(h http.Header) {
+	rule := h.Get("Cache-Control")
+	if !strings.HasPrefix(rule, "public") {
+		return
+	}
+	out := []string{"private"}
+	for part := range strings.SplitSeq(rule, ",") {
+		part = strings.TrimSpace(part)
+		name, _, _ := strings.Cut(part, "=")
+		switch name {
+		case "public", "s-maxage", "stale-while-revalidate":
+		default:
+			out = append(out, part)
+		}
+	}
+	h["Cache-Control"] = []string{strings.Join(out, ", ")}
 }
 
 // readTime is the maximum timeout of a read, so that a read whose dependencies are slow still answers within one
@@ -211,6 +239,9 @@ func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 		return err
 	}
 	source := Source(err)
+	if source == timedOut {
+		source = cmp.Or(rt.Source, e.cfg.Source, source)
+	}
 	e.logFailure(c, "answered empty", Status(f.Kind), err)
 	e.cfg.Degraded(rt.Path, source)
 	Degrade(c, source)
@@ -220,7 +251,10 @@ func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 	return JSON(c, http.StatusOK, rt.Empty())
 }
 
-const degradedHeader = "X-Degraded"
+const (
+	degradedHeader = "X-Degraded"
+	timedOut       = "timeout" // no source has failed before the deadline of the request
+)
 
 // Degrade sets the header X-Degraded to the name of a failed source and Cache-Control to no-store. The router calls
 // Config.Degraded for such a response.
@@ -244,7 +278,7 @@ func Source(err error) string {
 	named := errors.As(err, &unavailable) && unavailable.Kind == apperr.Unavailable
 	switch {
 	case !named && errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
+		return timedOut
 	case f.Kind == apperr.Internal:
 		return "internal"
 	}

@@ -21,6 +21,12 @@ type Config struct {
 	Probes  CORS           // CORS class of /healthz and /readyz
 	Timeout time.Duration  // timeout of one request; 4 s when zero; reads have at most 900 ms
 
+	// Source is the default of Route.Source.
+	Source string
+	// ServedBy returns the base URL of the host of this installation that serves a path, or "". It is called for unknown paths
+	// and may be nil.
+	ServedBy func(path string) string
+
 	// Observe is called for every response, and Degraded for every response with X-Degraded. route is the pattern and
 	// not the path, so that the number of metric labels is bounded.
 	Observe  func(method, route string, status int, took time.Duration)

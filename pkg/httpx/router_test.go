@@ -125,8 +125,8 @@ func TestErrorShape(t *testing.T) {
 		{"POST", "/api/write", 503, `{"error":"db_unavailable","message":"database unavailable"}`, map[string]string{"Retry-After": "1"}},
 		{"POST", "/api/protocol/v1/messages", 401, `{"error":"unauthenticated","reason":"bad_signature"}`, map[string]string{"Www-Authenticate": "Bearer", "Access-Control-Allow-Origin": "*"}},
 		{"GET", "/api/limited", 429, `{"error":"rate_limited","message":"too many requests","limit":60,"retryAfterMs":1201}`, map[string]string{"Retry-After": "2", "Access-Control-Allow-Origin": "*"}},
-		{"GET", "/api/boom", 500, `{"error":"internal_error"}`, map[string]string{"Retry-After": ""}},
-		{"GET", "/api/panic", 500, `{"error":"internal_error"}`, nil},
+		{"GET", "/api/boom", 500, `{"error":"internal_error","message":"an internal error occurred; retry later, and report the value of the header X-Request-Id if it persists"}`, map[string]string{"Retry-After": ""}},
+		{"GET", "/api/panic", 500, `{"error":"internal_error","message":"an internal error occurred; retry later, and report the value of the header X-Request-Id if it persists"}`, nil},
 	}
 	for _, c := range cases {
 		w := b.do(c.method, c.target)
@@ -196,7 +196,11 @@ func TestCORSMatrix(t *testing.T) {
 				if class != none && (h.Get("Access-Control-Max-Age") != "86400" || !strings.Contains(h.Get("Access-Control-Expose-Headers"), "X-Degraded")) {
 					t.Errorf("%s %s: wrong CORS headers %v", method, target, h)
 				}
-				if (class == proto) != (h.Get("Access-Control-Allow-Headers") != "") {
+				allowed := map[string]string{proto: "authorization, content-type, idempotency-key"}[class]
+				if class == open && method == "OPTIONS" {
+					allowed = "authorization"
+				}
+				if h.Get("Access-Control-Allow-Headers") != allowed {
 					t.Errorf("%s %s allows headers %q", method, target, h.Get("Access-Control-Allow-Headers"))
 				}
 			}

@@ -164,7 +164,7 @@ func listed(table []Route) routeList {
 func writePlain(w http.ResponseWriter, status int, v any) {
 	body, err := Marshal(v)
 	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":"internal_error"}`)
+		status, body = http.StatusInternalServerError, ErrorBody(err)
 	}
 	w.Header()["Cache-Control"], w.Header()["Content-Type"] = noStore, jsonType
 	w.WriteHeader(status)

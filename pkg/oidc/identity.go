@@ -47,7 +47,7 @@ func (v *Verifier) VerifyIdentity(ctx context.Context, issuer, subject, raw stri
 		err = errors.New("the identity token has another subject than the credential")
 	}
 	if err != nil {
-		return Identity{}, ErrUnauthenticated.Wrap(err)
+		return Identity{}, rejected(err)
 	}
 	return out, nil
 }

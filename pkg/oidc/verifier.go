@@ -20,9 +20,10 @@ import (
 
 // Errors of the methods of Verifier.
 var (
-	// ErrUnauthenticated means that a token is invalid. Only its cause contains the reason, which is not sent to the
-	// client.
-	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
+	// ErrUnauthenticated means that a token is invalid. Only its cause says why, which is not sent to the client. The exception is
+	// a token of the provider that has expired: its member reason is expired.
+	ErrUnauthenticated = apperr.ErrCredentialUnknown.WithText(
+		"the token is invalid, or no identity provider of this installation issued it; sign in again")
 	// ErrUnavailable means that the keys of the provider are not available, so a token cannot be checked.
 	ErrUnavailable = apperr.New(apperr.Unavailable, "identity_provider_unavailable",
 		"the identity provider is unavailable; retry later")
@@ -97,11 +98,21 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Subject, error) {
 	}
 	s, err := c.bearer(v.now())
 	if err != nil {
-		return Subject{}, ErrUnauthenticated.Wrap(err)
+		return Subject{}, rejected(err)
 	}
 	s.Issuer, s.Provider, s.Primary = p.Issuer, p.Name, p.primary
 	return s, nil
 }
+
+// rejected returns the error of a token whose signature is valid and whose claims are rejected with err.
+func rejected(err error) error {
+	if errors.Is(err, errExpired) {
+		return apperr.ErrCredentialExpired.WithText("the token of the identity provider has expired; sign in again").Wrap(err)
+	}
+	return ErrUnauthenticated.Wrap(err)
+}
+
+var errExpired = errors.New("the token has expired")
 
 // signed returns the claims of a token and the configured provider that signed it. It checks only issuer, audience
 // and signature.
@@ -181,7 +192,7 @@ func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	case errors.Join(errs[:]...) != nil:
 		return issued, expires, errors.Join(errs[:]...)
 	case now.After(expires.Add(leeway)):
-		return issued, expires, errors.New("the token has expired")
+		return issued, expires, errExpired
 	case issued.After(now.Add(leeway)):
 		return issued, expires, errors.New("the issue time of the token is in the future")
 	}

@@ -172,7 +172,7 @@ func TestForgedIdentityTokens(t *testing.T) {
 		"no token":                 "x",
 	} {
 		linked, err := l.linked(t, token)
-		if linked || !errors.Is(err, oidc.ErrUnauthenticated) || apperr.Of(err).Message != "" {
+		if linked || !errors.Is(err, oidc.ErrUnauthenticated) || apperr.Of(err).Message == "" {
 			t.Errorf("%s: linked %v, error %v; want ErrUnauthenticated", name, linked, err)
 		}
 	}

@@ -3,14 +3,14 @@ package main
 // adapters lists the packages of a service that do input or output. Each may import the listed packages of pkg/ and those of the
 // variable everywhere.
 var adapters = map[string][]string{
-	"httpapi":  {"httpx", "httpcache", "ratelimit"}, // limits are counted where requests enter
-	"grpcapi":  {"grpcx", "ratelimit"},              // and where a key is verified
+	"httpapi":  {"httpx", "httpcache", "ratelimit", "reader"}, // limits are counted where requests enter
+	"grpcapi":  {"grpcx", "ratelimit"},                        // and where a key is verified
 	"postgres": {"pg", "lease", "outbox"},
 	"relay":    {"redisx"},
 	"venue":    {"breaker"},
-	"delivery": {"safedial"},                  // it connects to addresses that operators enter
-	"upstream": {"grpcx", "redisx", "outbox"}, // responses are cached in Redis, facts are written to the outbox
-	"partner":  {"safedial"},                  // it connects to addresses that stations enter
+	"delivery": {"safedial"},                            // it connects to addresses that operators enter
+	"upstream": {"grpcx", "redisx", "outbox", "reader"}, // responses are cached in Redis, facts are written to the outbox
+	"partner":  {"safedial"},                            // it connects to addresses that stations enter
 	"mail":     {},
 	"hosting":  {},                     // video hosts that the administrators configure
 	"hls":      {"httpx", "ratelimit"}, // video files, and the server to which encoders push
@@ -92,6 +92,7 @@ var pkgMay = map[string][]string{
 	"httpx":        {"telemetry", "protocol"},                                                   // the request id, and path and query formats of the protocol
 	"grpcx":        {"telemetry", "protocol"},                                                   // the request id, and the comparison of secrets
 	"pg":           {"dbtime"},                                                                  // waits for locks of other migrators
+	"reader":       {"cache", "protocol", "ratelimit"},                                          // verified credentials and their limits
 	"ratelimit":    {"batch", "redisx"},                                                         // requests to Redis are sent in batches
 	"skill":        {"protocol"},                                                                // prices, sides and statuses
 	"ledgerclient": {"batch", "grpcx", "telemetry", "protocol"},                                 // the queue of calls, the connection and its errors

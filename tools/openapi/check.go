@@ -46,7 +46,7 @@ var corsOpen = []string{
 const protocol = "/api/protocol/v1"
 
 // keyed lists routes with a prefix of corsOpen that are not open to other origins, because they require a credential.
-var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
+var keyed = []string{"/api/broadcast/preempt"}
 
 // openPaths lists paths of routes that are open to other origins although they have no prefix of corsOpen.
 var openPaths = []string{"/api/operator/{handle}/skill", "/api/markets"}

@@ -1307,6 +1307,297 @@ func (x *VerifyKeyResponse) GetKey() *Key {
 	return nil
 }
 
+type VerifyReaderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Credential:
+	//
+	//	*VerifyReaderRequest_KeyHash
+	//	*VerifyReaderRequest_TokenHash
+	//	*VerifyReaderRequest_Login
+	Credential    isVerifyReaderRequest_Credential `protobuf_oneof:"credential"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyReaderRequest) Reset() {
+	*x = VerifyReaderRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyReaderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyReaderRequest) ProtoMessage() {}
+
+func (x *VerifyReaderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyReaderRequest.ProtoReflect.Descriptor instead.
+func (*VerifyReaderRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *VerifyReaderRequest) GetCredential() isVerifyReaderRequest_Credential {
+	if x != nil {
+		return x.Credential
+	}
+	return nil
+}
+
+func (x *VerifyReaderRequest) GetKeyHash() []byte {
+	if x != nil {
+		if x, ok := x.Credential.(*VerifyReaderRequest_KeyHash); ok {
+			return x.KeyHash
+		}
+	}
+	return nil
+}
+
+func (x *VerifyReaderRequest) GetTokenHash() []byte {
+	if x != nil {
+		if x, ok := x.Credential.(*VerifyReaderRequest_TokenHash); ok {
+			return x.TokenHash
+		}
+	}
+	return nil
+}
+
+func (x *VerifyReaderRequest) GetLogin() string {
+	if x != nil {
+		if x, ok := x.Credential.(*VerifyReaderRequest_Login); ok {
+			return x.Login
+		}
+	}
+	return ""
+}
+
+type isVerifyReaderRequest_Credential interface {
+	isVerifyReaderRequest_Credential()
+}
+
+type VerifyReaderRequest_KeyHash struct {
+	KeyHash []byte `protobuf:"bytes,1,opt,name=key_hash,json=keyHash,proto3,oneof"` // SHA-256 of an operator key
+}
+
+type VerifyReaderRequest_TokenHash struct {
+	TokenHash []byte `protobuf:"bytes,2,opt,name=token_hash,json=tokenHash,proto3,oneof"` // SHA-256 of an access token of an app
+}
+
+type VerifyReaderRequest_Login struct {
+	Login string `protobuf:"bytes,3,opt,name=login,proto3,oneof"` // access token of an identity provider
+}
+
+func (*VerifyReaderRequest_KeyHash) isVerifyReaderRequest_Credential() {}
+
+func (*VerifyReaderRequest_TokenHash) isVerifyReaderRequest_Credential() {}
+
+func (*VerifyReaderRequest_Login) isVerifyReaderRequest_Credential() {}
+
+type VerifyReaderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LimitId       string                 `protobuf:"bytes,1,opt,name=limit_id,json=limitId,proto3" json:"limit_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyReaderResponse) Reset() {
+	*x = VerifyReaderResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyReaderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyReaderResponse) ProtoMessage() {}
+
+func (x *VerifyReaderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyReaderResponse.ProtoReflect.Descriptor instead.
+func (*VerifyReaderResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *VerifyReaderResponse) GetLimitId() string {
+	if x != nil {
+		return x.LimitId
+	}
+	return ""
+}
+
+type StoreAppTokensRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tokens        []*AppToken            `protobuf:"bytes,1,rep,name=tokens,proto3" json:"tokens,omitempty"` // at most 500
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoreAppTokensRequest) Reset() {
+	*x = StoreAppTokensRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoreAppTokensRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoreAppTokensRequest) ProtoMessage() {}
+
+func (x *StoreAppTokensRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoreAppTokensRequest.ProtoReflect.Descriptor instead.
+func (*StoreAppTokensRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *StoreAppTokensRequest) GetTokens() []*AppToken {
+	if x != nil {
+		return x.Tokens
+	}
+	return nil
+}
+
+// AppToken is an access token of an app. An entry with revoked_at is a revocation: without a hash, of all tokens of the grant.
+type AppToken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Hash          []byte                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"` // SHA-256 of the token
+	GrantId       string                 `protobuf:"bytes,2,opt,name=grant_id,json=grantId,proto3" json:"grant_id,omitempty"`
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	RevokedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"` // absent: not revoked
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AppToken) Reset() {
+	*x = AppToken{}
+	mi := &file_operator_v1_operator_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AppToken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AppToken) ProtoMessage() {}
+
+func (x *AppToken) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AppToken.ProtoReflect.Descriptor instead.
+func (*AppToken) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *AppToken) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *AppToken) GetGrantId() string {
+	if x != nil {
+		return x.GrantId
+	}
+	return ""
+}
+
+func (x *AppToken) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *AppToken) GetRevokedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RevokedAt
+	}
+	return nil
+}
+
+type StoreAppTokensResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoreAppTokensResponse) Reset() {
+	*x = StoreAppTokensResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoreAppTokensResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoreAppTokensResponse) ProtoMessage() {}
+
+func (x *StoreAppTokensResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoreAppTokensResponse.ProtoReflect.Descriptor instead.
+func (*StoreAppTokensResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{24}
+}
+
 type ListKeysRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
@@ -1316,7 +1607,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[20]
+	mi := &file_operator_v1_operator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1619,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[20]
+	mi := &file_operator_v1_operator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1632,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{20}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListKeysRequest) GetOperatorId() string {
@@ -1360,7 +1651,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[21]
+	mi := &file_operator_v1_operator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1372,7 +1663,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[21]
+	mi := &file_operator_v1_operator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1385,7 +1676,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{21}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListKeysResponse) GetKeys() []*Key {
@@ -1408,7 +1699,7 @@ type GetOperatorRequest struct {
 
 func (x *GetOperatorRequest) Reset() {
 	*x = GetOperatorRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[22]
+	mi := &file_operator_v1_operator_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1711,7 @@ func (x *GetOperatorRequest) String() string {
 func (*GetOperatorRequest) ProtoMessage() {}
 
 func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[22]
+	mi := &file_operator_v1_operator_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1724,7 @@ func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorRequest.ProtoReflect.Descriptor instead.
 func (*GetOperatorRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{22}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetOperatorRequest) GetBy() isGetOperatorRequest_By {
@@ -1486,7 +1777,7 @@ type GetOperatorResponse struct {
 
 func (x *GetOperatorResponse) Reset() {
 	*x = GetOperatorResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[23]
+	mi := &file_operator_v1_operator_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +1789,7 @@ func (x *GetOperatorResponse) String() string {
 func (*GetOperatorResponse) ProtoMessage() {}
 
 func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[23]
+	mi := &file_operator_v1_operator_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +1802,7 @@ func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorResponse.ProtoReflect.Descriptor instead.
 func (*GetOperatorResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{23}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetOperatorResponse) GetOperator() *Operator {
@@ -1635,7 +1926,26 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\bkey_hash\x18\x01 \x01(\fR\akeyHash\"\x80\x01\n" +
 	"\x11VerifyKeyResponse\x12<\n" +
 	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12-\n" +
-	"\x03key\x18\x02 \x01(\v2\x1b.signalcast.operator.v1.KeyR\x03key\"2\n" +
+	"\x03key\x18\x02 \x01(\v2\x1b.signalcast.operator.v1.KeyR\x03key\"y\n" +
+	"\x13VerifyReaderRequest\x12\x1b\n" +
+	"\bkey_hash\x18\x01 \x01(\fH\x00R\akeyHash\x12\x1f\n" +
+	"\n" +
+	"token_hash\x18\x02 \x01(\fH\x00R\ttokenHash\x12\x16\n" +
+	"\x05login\x18\x03 \x01(\tH\x00R\x05loginB\f\n" +
+	"\n" +
+	"credential\"1\n" +
+	"\x14VerifyReaderResponse\x12\x19\n" +
+	"\blimit_id\x18\x01 \x01(\tR\alimitId\"Q\n" +
+	"\x15StoreAppTokensRequest\x128\n" +
+	"\x06tokens\x18\x01 \x03(\v2 .signalcast.operator.v1.AppTokenR\x06tokens\"\xaf\x01\n" +
+	"\bAppToken\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x19\n" +
+	"\bgrant_id\x18\x02 \x01(\tR\agrantId\x129\n" +
+	"\n" +
+	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x129\n" +
+	"\n" +
+	"revoked_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\trevokedAt\"\x18\n" +
+	"\x16StoreAppTokensResponse\"2\n" +
 	"\x0fListKeysRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
 	"operatorId\"C\n" +
@@ -1646,16 +1956,18 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tH\x00R\x02idB\x04\n" +
 	"\x02by\"S\n" +
 	"\x13GetOperatorResponse\x12<\n" +
-	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\xdd\x04\n" +
+	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\xce\x05\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
 	"\aMintKey\x12&.signalcast.operator.v1.MintKeyRequest\x1a'.signalcast.operator.v1.MintKeyResponse\x12`\n" +
 	"\tRevokeKey\x12(.signalcast.operator.v1.RevokeKeyRequest\x1a).signalcast.operator.v1.RevokeKeyResponse\x12f\n" +
 	"\vEndSessions\x12*.signalcast.operator.v1.EndSessionsRequest\x1a+.signalcast.operator.v1.EndSessionsResponse\x12]\n" +
 	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse\x12l\n" +
-	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse2\xb2\x03\n" +
+	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse\x12o\n" +
+	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\x9d\x04\n" +
 	"\x13OperatorReadService\x12`\n" +
-	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12r\n" +
+	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12i\n" +
+	"\fVerifyReader\x12+.signalcast.operator.v1.VerifyReaderRequest\x1a,.signalcast.operator.v1.VerifyReaderResponse\x12r\n" +
 	"\x0fListRevokedKeys\x12..signalcast.operator.v1.ListRevokedKeysRequest\x1a/.signalcast.operator.v1.ListRevokedKeysResponse\x12]\n" +
 	"\bListKeys\x12'.signalcast.operator.v1.ListKeysRequest\x1a(.signalcast.operator.v1.ListKeysResponse\x12f\n" +
 	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
@@ -1672,7 +1984,7 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
@@ -1694,16 +2006,21 @@ var file_operator_v1_operator_proto_goTypes = []any{
 	(*UpdateProfileResponse)(nil),   // 17: signalcast.operator.v1.UpdateProfileResponse
 	(*VerifyKeyRequest)(nil),        // 18: signalcast.operator.v1.VerifyKeyRequest
 	(*VerifyKeyResponse)(nil),       // 19: signalcast.operator.v1.VerifyKeyResponse
-	(*ListKeysRequest)(nil),         // 20: signalcast.operator.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),        // 21: signalcast.operator.v1.ListKeysResponse
-	(*GetOperatorRequest)(nil),      // 22: signalcast.operator.v1.GetOperatorRequest
-	(*GetOperatorResponse)(nil),     // 23: signalcast.operator.v1.GetOperatorResponse
-	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
+	(*VerifyReaderRequest)(nil),     // 20: signalcast.operator.v1.VerifyReaderRequest
+	(*VerifyReaderResponse)(nil),    // 21: signalcast.operator.v1.VerifyReaderResponse
+	(*StoreAppTokensRequest)(nil),   // 22: signalcast.operator.v1.StoreAppTokensRequest
+	(*AppToken)(nil),                // 23: signalcast.operator.v1.AppToken
+	(*StoreAppTokensResponse)(nil),  // 24: signalcast.operator.v1.StoreAppTokensResponse
+	(*ListKeysRequest)(nil),         // 25: signalcast.operator.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),        // 26: signalcast.operator.v1.ListKeysResponse
+	(*GetOperatorRequest)(nil),      // 27: signalcast.operator.v1.GetOperatorRequest
+	(*GetOperatorResponse)(nil),     // 28: signalcast.operator.v1.GetOperatorResponse
+	(*timestamppb.Timestamp)(nil),   // 29: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	24, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	24, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	24, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	29, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	29, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	29, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 3: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 4: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 5: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
@@ -1712,33 +2029,40 @@ var file_operator_v1_operator_proto_depIdxs = []int32{
 	15, // 8: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
 	1,  // 9: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 10: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	2,  // 11: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
-	1,  // 12: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
-	3,  // 13: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 14: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	7,  // 15: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 16: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
-	13, // 17: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	16, // 18: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	18, // 19: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	11, // 20: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
-	20, // 21: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	22, // 22: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	4,  // 23: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 24: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 25: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 26: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
-	14, // 27: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	17, // 28: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	19, // 29: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	12, // 30: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
-	21, // 31: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	23, // 32: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	23, // [23:33] is the sub-list for method output_type
-	13, // [13:23] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	23, // 11: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
+	29, // 12: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
+	29, // 13: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
+	2,  // 14: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
+	1,  // 15: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
+	3,  // 16: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 17: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	7,  // 18: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	9,  // 19: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	13, // 20: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	16, // 21: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	22, // 22: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
+	18, // 23: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	20, // 24: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
+	11, // 25: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	25, // 26: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	27, // 27: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	4,  // 28: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 29: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	8,  // 30: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	10, // 31: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	14, // 32: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	17, // 33: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	24, // 34: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
+	19, // 35: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	21, // 36: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
+	12, // 37: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	26, // 38: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	28, // 39: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	28, // [28:40] is the sub-list for method output_type
+	16, // [16:28] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -1755,7 +2079,12 @@ func file_operator_v1_operator_proto_init() {
 	file_operator_v1_operator_proto_msgTypes[13].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[15].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[16].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[22].OneofWrappers = []any{
+	file_operator_v1_operator_proto_msgTypes[20].OneofWrappers = []any{
+		(*VerifyReaderRequest_KeyHash)(nil),
+		(*VerifyReaderRequest_TokenHash)(nil),
+		(*VerifyReaderRequest_Login)(nil),
+	}
+	file_operator_v1_operator_proto_msgTypes[27].OneofWrappers = []any{
 		(*GetOperatorRequest_Handle)(nil),
 		(*GetOperatorRequest_Id)(nil),
 	}
@@ -1765,7 +2094,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

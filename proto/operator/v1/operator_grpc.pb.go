@@ -21,12 +21,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	OperatorService_SignIn_FullMethodName        = "/signalcast.operator.v1.OperatorService/SignIn"
-	OperatorService_MintKey_FullMethodName       = "/signalcast.operator.v1.OperatorService/MintKey"
-	OperatorService_RevokeKey_FullMethodName     = "/signalcast.operator.v1.OperatorService/RevokeKey"
-	OperatorService_EndSessions_FullMethodName   = "/signalcast.operator.v1.OperatorService/EndSessions"
-	OperatorService_Classify_FullMethodName      = "/signalcast.operator.v1.OperatorService/Classify"
-	OperatorService_UpdateProfile_FullMethodName = "/signalcast.operator.v1.OperatorService/UpdateProfile"
+	OperatorService_SignIn_FullMethodName         = "/signalcast.operator.v1.OperatorService/SignIn"
+	OperatorService_MintKey_FullMethodName        = "/signalcast.operator.v1.OperatorService/MintKey"
+	OperatorService_RevokeKey_FullMethodName      = "/signalcast.operator.v1.OperatorService/RevokeKey"
+	OperatorService_EndSessions_FullMethodName    = "/signalcast.operator.v1.OperatorService/EndSessions"
+	OperatorService_Classify_FullMethodName       = "/signalcast.operator.v1.OperatorService/Classify"
+	OperatorService_UpdateProfile_FullMethodName  = "/signalcast.operator.v1.OperatorService/UpdateProfile"
+	OperatorService_StoreAppTokens_FullMethodName = "/signalcast.operator.v1.OperatorService/StoreAppTokens"
 )
 
 // OperatorServiceClient is the client API for OperatorService service.
@@ -48,6 +49,8 @@ type OperatorServiceClient interface {
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
 	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
+	// Stores access tokens of apps and their revocations, in the given order, for VerifyReader. Repeating it changes nothing.
+	StoreAppTokens(ctx context.Context, in *StoreAppTokensRequest, opts ...grpc.CallOption) (*StoreAppTokensResponse, error)
 }
 
 type operatorServiceClient struct {
@@ -118,6 +121,16 @@ func (c *operatorServiceClient) UpdateProfile(ctx context.Context, in *UpdatePro
 	return out, nil
 }
 
+func (c *operatorServiceClient) StoreAppTokens(ctx context.Context, in *StoreAppTokensRequest, opts ...grpc.CallOption) (*StoreAppTokensResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(StoreAppTokensResponse)
+	err := c.cc.Invoke(ctx, OperatorService_StoreAppTokens_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OperatorServiceServer is the server API for OperatorService service.
 // All implementations must embed UnimplementedOperatorServiceServer
 // for forward compatibility.
@@ -137,6 +150,8 @@ type OperatorServiceServer interface {
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
 	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
+	// Stores access tokens of apps and their revocations, in the given order, for VerifyReader. Repeating it changes nothing.
+	StoreAppTokens(context.Context, *StoreAppTokensRequest) (*StoreAppTokensResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
 }
 
@@ -164,6 +179,9 @@ func (UnimplementedOperatorServiceServer) Classify(context.Context, *ClassifyReq
 }
 func (UnimplementedOperatorServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
+}
+func (UnimplementedOperatorServiceServer) StoreAppTokens(context.Context, *StoreAppTokensRequest) (*StoreAppTokensResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method StoreAppTokens not implemented")
 }
 func (UnimplementedOperatorServiceServer) mustEmbedUnimplementedOperatorServiceServer() {}
 func (UnimplementedOperatorServiceServer) testEmbeddedByValue()                         {}
@@ -294,6 +312,24 @@ func _OperatorService_UpdateProfile_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorService_StoreAppTokens_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(StoreAppTokensRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).StoreAppTokens(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_StoreAppTokens_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).StoreAppTokens(ctx, req.(*StoreAppTokensRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OperatorService_ServiceDesc is the grpc.ServiceDesc for OperatorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -325,6 +361,10 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "UpdateProfile",
 			Handler:    _OperatorService_UpdateProfile_Handler,
 		},
+		{
+			MethodName: "StoreAppTokens",
+			Handler:    _OperatorService_StoreAppTokens_Handler,
+		},
 	},
 	Streams:  []grpc.StreamDesc{},
 	Metadata: "operator/v1/operator.proto",
@@ -332,6 +372,7 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 
 const (
 	OperatorReadService_VerifyKey_FullMethodName       = "/signalcast.operator.v1.OperatorReadService/VerifyKey"
+	OperatorReadService_VerifyReader_FullMethodName    = "/signalcast.operator.v1.OperatorReadService/VerifyReader"
 	OperatorReadService_ListRevokedKeys_FullMethodName = "/signalcast.operator.v1.OperatorReadService/ListRevokedKeys"
 	OperatorReadService_ListKeys_FullMethodName        = "/signalcast.operator.v1.OperatorReadService/ListKeys"
 	OperatorReadService_GetOperator_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/GetOperator"
@@ -345,6 +386,9 @@ const (
 type OperatorReadServiceClient interface {
 	// Returns the operator of a key. Fault: unauthenticated if the key is unknown or revoked.
 	VerifyKey(ctx context.Context, in *VerifyKeyRequest, opts ...grpc.CallOption) (*VerifyKeyResponse, error)
+	// Verifies a credential of a public read, which grants nothing, and returns the id by which its rate limit is counted.
+	// Faults: unauthenticated, identity_provider_unavailable.
+	VerifyReader(ctx context.Context, in *VerifyReaderRequest, opts ...grpc.CallOption) (*VerifyReaderResponse, error)
 	// Returns which of the given keys are revoked or unknown.
 	ListRevokedKeys(ctx context.Context, in *ListRevokedKeysRequest, opts ...grpc.CallOption) (*ListRevokedKeysResponse, error)
 	// Returns the keys of an operator, newest first.
@@ -365,6 +409,16 @@ func (c *operatorReadServiceClient) VerifyKey(ctx context.Context, in *VerifyKey
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(VerifyKeyResponse)
 	err := c.cc.Invoke(ctx, OperatorReadService_VerifyKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *operatorReadServiceClient) VerifyReader(ctx context.Context, in *VerifyReaderRequest, opts ...grpc.CallOption) (*VerifyReaderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(VerifyReaderResponse)
+	err := c.cc.Invoke(ctx, OperatorReadService_VerifyReader_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -409,6 +463,9 @@ func (c *operatorReadServiceClient) GetOperator(ctx context.Context, in *GetOper
 type OperatorReadServiceServer interface {
 	// Returns the operator of a key. Fault: unauthenticated if the key is unknown or revoked.
 	VerifyKey(context.Context, *VerifyKeyRequest) (*VerifyKeyResponse, error)
+	// Verifies a credential of a public read, which grants nothing, and returns the id by which its rate limit is counted.
+	// Faults: unauthenticated, identity_provider_unavailable.
+	VerifyReader(context.Context, *VerifyReaderRequest) (*VerifyReaderResponse, error)
 	// Returns which of the given keys are revoked or unknown.
 	ListRevokedKeys(context.Context, *ListRevokedKeysRequest) (*ListRevokedKeysResponse, error)
 	// Returns the keys of an operator, newest first.
@@ -427,6 +484,9 @@ type UnimplementedOperatorReadServiceServer struct{}
 
 func (UnimplementedOperatorReadServiceServer) VerifyKey(context.Context, *VerifyKeyRequest) (*VerifyKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method VerifyKey not implemented")
+}
+func (UnimplementedOperatorReadServiceServer) VerifyReader(context.Context, *VerifyReaderRequest) (*VerifyReaderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method VerifyReader not implemented")
 }
 func (UnimplementedOperatorReadServiceServer) ListRevokedKeys(context.Context, *ListRevokedKeysRequest) (*ListRevokedKeysResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRevokedKeys not implemented")
@@ -472,6 +532,24 @@ func _OperatorReadService_VerifyKey_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(OperatorReadServiceServer).VerifyKey(ctx, req.(*VerifyKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OperatorReadService_VerifyReader_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(VerifyReaderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorReadServiceServer).VerifyReader(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorReadService_VerifyReader_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorReadServiceServer).VerifyReader(ctx, req.(*VerifyReaderRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -540,6 +618,10 @@ var OperatorReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "VerifyKey",
 			Handler:    _OperatorReadService_VerifyKey_Handler,
+		},
+		{
+			MethodName: "VerifyReader",
+			Handler:    _OperatorReadService_VerifyReader_Handler,
 		},
 		{
 			MethodName: "ListRevokedKeys",

@@ -10871,7 +10871,7 @@ type ClientInterface interface {
 
 	// GetOwnFieldRecord Get the field record of the key's owner
 	//
-	// A key with any permission.
+	// A key with any permission. Scripts of any origin may send the key as a bearer credential; cookies are not read.
 	//
 	// Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
 	GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13668,7 +13668,7 @@ func (c *Client) ListCrowdGaps(ctx context.Context, params *ListCrowdGapsParams,
 
 // GetOwnFieldRecord Get the field record of the key's owner
 //
-// A key with any permission.
+// A key with any permission. Scripts of any origin may send the key as a bearer credential; cookies are not read.
 //
 // Corresponds with GET /api/network/field-record/me (the `GetOwnFieldRecord` operationId).
 func (c *Client) GetOwnFieldRecord(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -26129,7 +26129,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetOwnFieldRecordWithResponse Get the field record of the key's owner
 	//
-	// A key with any permission.
+	// A key with any permission. Scripts of any origin may send the key as a bearer credential; cookies are not read.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -37500,7 +37500,7 @@ func (c *ClientWithResponses) ListCrowdGapsWithResponse(ctx context.Context, par
 
 // GetOwnFieldRecordWithResponse Get the field record of the key's owner
 //
-// A key with any permission.
+// A key with any permission. Scripts of any origin may send the key as a bearer credential; cookies are not read.
 //
 // Returns a wrapper object for the known response body format(s).
 //

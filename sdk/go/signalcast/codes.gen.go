@@ -24,7 +24,7 @@ const (
 	ErrUnsupportedMediaType Code = "unsupported_media_type"
 	// ErrRateLimited is 429: Too many requests in the last 60 seconds, or too many messages of one kind in the last 24 hours.
 	ErrRateLimited Code = "rate_limited"
-	// ErrInternalError is 500: An internal error, without details.
+	// ErrInternalError is 500: An internal error.
 	ErrInternalError Code = "internal_error"
 	// ErrSignalServiceUnavailable is 503: The hub cannot reach the ledger or, for changes of the programme, the clock.
 	ErrSignalServiceUnavailable Code = "signal_service_unavailable"

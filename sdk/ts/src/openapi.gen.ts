@@ -1236,7 +1236,7 @@ export interface paths {
         };
         /**
          * Get the field record of the key's owner
-         * @description A key with any permission.
+         * @description A key with any permission. Scripts of any origin may send the key as a bearer credential; cookies are not read.
          */
         get: operations["getOwnFieldRecord"];
         put?: never;
@@ -8362,6 +8362,8 @@ export interface components {
                     /** @enum {string} */
                     error: "unauthenticated";
                     message?: string;
+                    /** @description missing: the request has no credential; unknown: it is malformed, was not issued by this installation or is for another resource; revoked: it was revoked or the session has ended; expired; wrong_kind: the route does not accept a credential of this kind. Signed messages and signers have the reasons of submitMessage. */
+                    reason?: string;
                 };
             };
         };

@@ -67,6 +67,7 @@ type App struct {
 	store *postgres.Store
 
 	operators *operator.Service
+	readers   operator.Readers
 	markets   *market.Service
 	catalogue *market.Catalogue
 	signals   *signal.Service
@@ -191,6 +192,7 @@ func (a *App) buildServers() error {
 	if err != nil {
 		return err
 	}
+	a.readers = operator.Readers{Operators: a.operators, Login: login(oidc.NewVerifier(providers, a.now))}
 	fallbacks := a.metrics.Counter("limiter_fallback_total", "Rate limit decisions made without Redis, by the local fallback.", "limit")
 	limit := func(name string, n int) ratelimit.Config {
 		return ratelimit.Config{
@@ -204,10 +206,10 @@ func (a *App) buildServers() error {
 		Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL,
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
 		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
-		Records: a.records, Broker: a.broker, Login: login(oidc.NewVerifier(providers, a.now)), Viewers: a.ticker.Viewers,
+		Records: a.records, Broker: a.broker, Login: a.readers.Login, Readers: a.readers, Viewers: a.ticker.Viewers,
 		Shared:    a.sharedCaches(),
 		Addresses: ratelimit.NewShared(a.redis, limit(serviceName, a.cfg.AnonLimit)),
-		Keys:      per("api-key", a.cfg.KeyLimit), Sessions: per("login", loginLimit),
+		Keys:      per("api-key", a.cfg.KeyLimit), Tokens: per("api-token", a.cfg.KeyLimit), Sessions: per("login", loginLimit),
 		Slots: func(name string, limit int) *ratelimit.Slots {
 			return ratelimit.NewSlots(a.redis, ratelimit.SlotConfig{
 				Name: name, Limit: limit, Replicas: a.cfg.Replicas, OnFallback: fallbacks.WithLabelValues(name).Inc,

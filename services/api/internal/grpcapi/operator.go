@@ -19,6 +19,7 @@ type Operators struct {
 	operatorv1.UnimplementedOperatorServiceServer
 	operatorv1.UnimplementedOperatorReadServiceServer
 	Service *operator.Service
+	Readers operator.Readers
 	Publish Publish // sends each event without a number
 	Now     func() time.Time
 }
@@ -144,6 +145,44 @@ func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyReques
 	}
 	o, k, err := f.Service.Verify(ctx, r.GetKeyHash())
 	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, err
+}
+
+// VerifyReader verifies the credential of a public read. Errors: unauthenticated, db_unavailable, identity_provider_unavailable.
+func (f *Operators) VerifyReader(ctx context.Context, r *operatorv1.VerifyReaderRequest) (*operatorv1.VerifyReaderResponse, error) {
+	id, err := f.Readers.Verify(ctx, operator.Reader{KeyHash: r.GetKeyHash(), TokenHash: r.GetTokenHash(), Login: r.GetLogin()})
+	return &operatorv1.VerifyReaderResponse{LimitId: id}, err
+}
+
+// maxAppTokens is the maximum number of entries in one StoreAppTokens request.
+const maxAppTokens = 500
+
+var errAppTokens = apperr.New(apperr.Invalid, "invalid_request",
+	"a request must have at most 500 app tokens, each with a hash of 32 bytes, or a revocation of a grant")
+
+// StoreAppTokens stores access tokens of apps and their revocations. Errors: invalid_request, not_found for an invalid grant id,
+// db_unavailable.
+func (f *Operators) StoreAppTokens(ctx context.Context, r *operatorv1.StoreAppTokensRequest) (*operatorv1.StoreAppTokensResponse, error) {
+	if len(r.GetTokens()) > maxAppTokens {
+		return nil, errAppTokens
+	}
+	tokens := make([]operator.AppToken, 0, len(r.GetTokens()))
+	for _, p := range r.GetTokens() {
+		t := operator.AppToken{Hash: p.GetHash(), GrantID: p.GetGrantId(), ExpiresAt: p.GetExpiresAt().AsTime()}
+		if p.GetRevokedAt() != nil {
+			t.RevokedAt = p.GetRevokedAt().AsTime()
+		}
+		ofGrant := len(t.Hash) == 0 && !t.RevokedAt.IsZero()
+		if !ofGrant && len(t.Hash) != 32 {
+			return nil, errAppTokens
+		}
+		if ofGrant || t.RevokedAt.IsZero() {
+			if err := uuids(t.GrantID); err != nil {
+				return nil, err
+			}
+		}
+		tokens = append(tokens, t)
+	}
+	return &operatorv1.StoreAppTokensResponse{}, f.Service.StoreAppTokens(ctx, tokens)
 }
 
 // ListKeys returns the keys of an operator, newest first. Errors: not_found for an invalid operator id, db_unavailable.

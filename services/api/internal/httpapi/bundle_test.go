@@ -77,7 +77,7 @@ func login(_ context.Context, raw string) (operator.Identity, error) {
 	case "mara", "tide":
 		return operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name}, nil
 	}
-	return operator.Identity{}, httpapi.ErrUnauthenticated
+	return operator.Identity{}, apperr.ErrCredentialUnknown
 }
 
 func setup(t *testing.T, o options) *bundle {
@@ -115,11 +115,11 @@ func setup(t *testing.T, o options) *bundle {
 		Feed: b.store, Boards: boards, Oracle: b.oracle, Markets: markets, Outcomes: resolution.NewService(b.store, now),
 		Operators: b.operators, Webhooks: b.webhooks(), Stations: b.stations(), Signals: signal.NewService(b.store, markets, now),
 		Lanes: lane.NewService(b.store, now), Records: record.NewService(b.store, boards, b.operators, now), Broker: b.broker,
-		Login: login, Viewers: func(context.Context, string) int { return 4 },
+		Login: login, Readers: operator.Readers{Operators: b.operators, Login: login}, Viewers: func(context.Context, string) int { return 4 },
 		Slots: func(name string, limit int) *ratelimit.Slots {
 			return ratelimit.NewSlots(b.redis, ratelimit.SlotConfig{Name: name, Limit: limit, Replicas: 1})
 		},
-		Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "api", Limit: o.perAddr, Window: time.Minute, Now: time.Now}), Keys: minute("api-key", 120), Sessions: minute("api-login", 120),
+		Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "api", Limit: o.perAddr, Window: time.Minute, Now: time.Now}), Keys: minute("api-key", 120), Tokens: minute("api-token", 120), Sessions: minute("api-login", 120),
 		Admin: protocol.NewSecret(adminSecret), Failures: minute("api-failed", httpapi.MaxFailures),
 		Health: health, Log: quiet, Now: now, Limits: o.sockets, HubURL: "https://hub.example/",
 		Closed: func(code int) {

@@ -8,16 +8,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
-	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/reader"
 )
 
-// ErrUnauthenticated is returned for a credential that is missing or malformed, or whose kind the route does not accept.
-var ErrUnauthenticated = httpx.ErrUnauthenticated
-
 // bearer returns the bearer token of a request, or an empty string if the header Authorization is absent. It returns
-// ErrUnauthenticated if the header is malformed or occurs more than once, so that such requests are not handled as anonymous
+// unauthenticated if the header is malformed or occurs more than once, so that such requests are not handled as anonymous
 // ones.
 func bearer(c echo.Context) (string, error) {
 	values := c.Request().Header["Authorization"]
@@ -26,7 +23,8 @@ func bearer(c echo.Context) (string, error) {
 	}
 	token, ok := protocol.Bearer(values)
 	if !ok {
-		return "", ErrUnauthenticated
+		return "", apperr.ErrCredentialUnknown.WithText(
+			"the request must have exactly one header Authorization, of the form: Bearer <credential>")
 	}
 	return token, nil
 }
@@ -34,7 +32,14 @@ func bearer(c echo.Context) (string, error) {
 // adminHeader is the name of the request header that contains the admin secret.
 const adminHeader = "X-Admin-Secret"
 
-var errForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
+var (
+	errForbidden = apperr.New(apperr.Forbidden, "forbidden",
+		"a key can read only the record of its own operator; use the handle of the operator of the key")
+	errWrongSecret = apperr.New(apperr.Forbidden, "forbidden",
+		"the admin secret is wrong; send the ADMIN_SECRET of this installation once, in the header x-admin-secret")
+	errNoAdmin = apperr.New(apperr.Forbidden, "forbidden",
+		"this installation has no admin secret; an administrator must set ADMIN_SECRET")
+)
 
 // MaxFailures is the number of wrong admin secrets that are allowed for each IP address in one minute. Further admin requests
 // from the address are then rejected.
@@ -47,13 +52,13 @@ func (s *Server) admin(c echo.Context) error {
 	given := h[adminHeader]
 	switch {
 	case len(h["Authorization"]) > 0:
-		return ErrUnauthenticated.WithText("this route accepts only the admin secret; omit the header Authorization")
+		return apperr.ErrCredentialWrongKind.WithText("this route accepts only the admin secret; omit the header Authorization")
 	case !s.Admin.IsSet():
-		return errForbidden
+		return errNoAdmin
 	case len(given) == 0:
-		return ErrUnauthenticated
+		return apperr.ErrCredentialMissing.WithText("this route requires the admin secret in the header x-admin-secret")
 	}
-	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(addressKey(c.RealIP())))
+	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(reader.AddressKey(c.RealIP())))
 	address := hex.EncodeToString(sum[:16]) // the hash keeps IP addresses out of Redis
 	if wait := s.Failures.Wait(ctx, address); wait > 0 {
 		return ratelimit.Decision{Limit: MaxFailures, RetryAfter: wait}.Fault()
@@ -62,7 +67,7 @@ func (s *Server) admin(c echo.Context) error {
 		if err := s.Failures.Allow(context.WithoutCancel(ctx), address).Fault(); err != nil {
 			return err
 		}
-		return errForbidden
+		return errWrongSecret
 	}
 	return nil
 }

@@ -1,14 +1,13 @@
 package httpapi
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
@@ -24,14 +23,14 @@ func (s *Server) mintKey(c echo.Context) error {
 		return err
 	}
 	if !protocol.IsJWT(token) {
-		return ErrUnauthenticated
+		return wrongCredential(token, "an access token of the identity provider (Authorization: Bearer <JWT>)")
 	}
 	identity, err := s.Login(ctx, token)
 	if err != nil {
 		return err
 	}
-	subject := sha256.Sum256([]byte(identity.Issuer + "|" + identity.Subject)) // the same counter as in the hub; it contains no raw id
-	limit := s.Sessions.Allow(ctx, hex.EncodeToString(subject[:16]))
+	reader.Authenticated(c)
+	limit := s.Sessions.Allow(ctx, identity.LimitID())
 	limit.SetHeaders(c.Response().Header())
 	if err := limit.Fault(); err != nil {
 		return err

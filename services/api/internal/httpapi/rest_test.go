@@ -34,6 +34,7 @@ func TestPublicReads(t *testing.T) {
 	if err := b.oracle.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	key := "Bearer " + b.key("reader")
 	for path, cache := range map[string]string{
 		"/api/v1/feed?limit=9":                   "public, no-cache",
 		"/api/v1/signals/leaderboard?limit=9":    "public, s-maxage=60, stale-while-revalidate=300",
@@ -55,7 +56,11 @@ func TestPublicReads(t *testing.T) {
 				t.Errorf("status %d, headers %v; then with If-None-Match %d, want 304", a.status, a.header, again.status)
 			}
 			if refused := b.get(path, "Authorization", "Bearer dk_"+strings.Repeat("A", 43)); refused.status != 401 {
-				t.Errorf("with a credential: %d", refused.status)
+				t.Errorf("with an unknown key: %d", refused.status)
+			}
+			if with := b.get(path, "Authorization", key); with.status != 200 || string(with.raw) != string(a.raw) ||
+				!strings.HasPrefix(with.header.Get("Cache-Control"), "private") || strings.Contains(with.header.Get("Cache-Control"), "s-maxage") {
+				t.Errorf("with a valid key: status %d, headers %v; want the same answer with Cache-Control private", with.status, with.header)
 			}
 		})
 	}

@@ -21,7 +21,8 @@ const (
 	cacheOne      = "public, s-maxage=30, stale-while-revalidate=60"
 )
 
-// Kinds of callers of a route. A credential of a kind that a route does not list is rejected.
+// Kinds of callers of a route. A credential of a kind that a route does not list is rejected, except on public GET routes, which
+// accept every valid credential.
 const (
 	public = "public"
 	key    = "key"
@@ -42,16 +43,16 @@ const noLimit = -1
 func (s *Server) routes() []httpx.Route {
 	const get, post = http.MethodGet, http.MethodPost
 	return append([]httpx.Route{
-		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: httpx.Open, Cache: cacheFeed, Handler: httpx.Anonymous(s.feed), Empty: emptyFeed},
-		{Method: get, Path: "/api/v1/feed/stream", Who: []string{public}, CORS: httpx.Open, Handler: httpx.Anonymous(s.sockets.stream), Timeout: noLimit},
-		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: httpx.Open, Cache: cacheBoard, Handler: httpx.Anonymous(s.board), Empty: s.emptyBoard},
-		{Method: get, Path: "/api/v1/signals/external", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: httpx.Anonymous(s.top("external", s.showExternal)), Empty: s.emptyExternal},
-		{Method: get, Path: "/api/v1/oracle/markets/:marketId", Who: []string{public}, CORS: httpx.Open, Cache: cacheOne, Handler: httpx.Anonymous(s.oracleMarket)},
-		{Method: get, Path: "/api/aura/score", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: httpx.Anonymous(s.score)},
-		{Method: get, Path: "/api/aura/top", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: httpx.Anonymous(s.top("top", showTop)), Empty: s.emptyTop},
-		{Method: get, Path: "/api/aura/history", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: httpx.Anonymous(s.attentionHistory), EmptyFor: emptyHistory},
-		{Method: get, Path: "/api/v1/signals", Who: []string{public}, CORS: httpx.Open, Cache: cacheCalls, Handler: httpx.Anonymous(s.calls), Empty: emptyCalls},
-		{Method: get, Path: "/api/v1/signals/categories", Who: []string{public}, CORS: httpx.Open, Cache: cacheBoard, Handler: httpx.Anonymous(s.categories), Empty: s.emptyCategories},
+		{Method: get, Path: "/api/v1/feed", Who: []string{public}, CORS: httpx.Open, Cache: cacheFeed, Handler: s.readers.Read(s.feed), Empty: emptyFeed},
+		{Method: get, Path: "/api/v1/feed/stream", Who: []string{public}, CORS: httpx.Open, Handler: s.readers.Read(s.sockets.stream), Timeout: noLimit},
+		{Method: get, Path: "/api/v1/signals/leaderboard", Who: []string{public}, CORS: httpx.Open, Cache: cacheBoard, Handler: s.readers.Read(s.board), Empty: s.emptyBoard},
+		{Method: get, Path: "/api/v1/signals/external", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: s.readers.Read(s.top("external", s.showExternal)), Empty: s.emptyExternal},
+		{Method: get, Path: "/api/v1/oracle/markets/:marketId", Who: []string{public}, CORS: httpx.Open, Cache: cacheOne, Handler: s.readers.Read(s.oracleMarket)},
+		{Method: get, Path: "/api/aura/score", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: s.readers.Read(s.score)},
+		{Method: get, Path: "/api/aura/top", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: s.readers.Read(s.top("top", showTop)), Empty: s.emptyTop},
+		{Method: get, Path: "/api/aura/history", Who: []string{public}, CORS: httpx.Open, Cache: cacheAura, Handler: s.readers.Read(s.attentionHistory), EmptyFor: emptyHistory},
+		{Method: get, Path: "/api/v1/signals", Who: []string{public}, CORS: httpx.Open, Cache: cacheCalls, Handler: s.readers.Read(s.calls), Empty: emptyCalls},
+		{Method: get, Path: "/api/v1/signals/categories", Who: []string{public}, CORS: httpx.Open, Cache: cacheBoard, Handler: s.readers.Read(s.categories), Empty: s.emptyCategories},
 		{Method: post, Path: "/api/v1/signals/categorize", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.categorise)},
 		{Method: http.MethodPut, Path: "/api/v1/markets/:marketId/lane", Who: []string{admin}, Handler: s.ruleLane},
 		{Method: get, Path: "/api/v1/users/me", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.userMe)},
@@ -67,15 +68,15 @@ func (s *Server) routes() []httpx.Route {
 		{Method: post, Path: "/api/v1/webhooks/:id/secret", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.renewWebhook)},
 		{Method: get, Path: "/api/v1/webhooks/:id/deliveries", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.listDeliveries)},
 		{Method: post, Path: "/api/v1/webhooks/:id/deliveries/:deliveryId/resend", Who: []string{key}, Permission: read, Handler: s.withKey(read, s.resendDelivery)},
-		{Method: get, Path: "/api/v1/stations", Who: []string{public}, CORS: httpx.Open, Cache: cacheStations, Handler: httpx.Anonymous(s.listStations), Empty: emptyStations},
-		{Method: get, Path: "/api/v1/stations/:stationId", Who: []string{public}, CORS: httpx.Open, Cache: cacheStations, Handler: httpx.Anonymous(s.oneStation)},
-		{Method: get, Path: "/api/v1/stations/:stationId/program", Who: []string{public}, CORS: httpx.Open, Cache: cacheOne, Handler: httpx.Anonymous(s.stationProgram)},
+		{Method: get, Path: "/api/v1/stations", Who: []string{public}, CORS: httpx.Open, Cache: cacheStations, Handler: s.readers.Read(s.listStations), Empty: emptyStations},
+		{Method: get, Path: "/api/v1/stations/:stationId", Who: []string{public}, CORS: httpx.Open, Cache: cacheStations, Handler: s.readers.Read(s.oneStation)},
+		{Method: get, Path: "/api/v1/stations/:stationId/program", Who: []string{public}, CORS: httpx.Open, Cache: cacheOne, Handler: s.readers.Read(s.stationProgram)},
 		{Method: post, Path: "/api/v1/stations", Who: []string{key}, Permission: broadcast, Handler: s.withKey(broadcast, s.createStation)},
 		{Method: http.MethodPut, Path: "/api/v1/stations/:stationId", Who: []string{key}, Permission: broadcast, Handler: s.withKey(broadcast, s.changeStation)},
 		{Method: http.MethodDelete, Path: "/api/v1/stations/:stationId", Who: []string{key, admin}, Permission: broadcast, Handler: s.dropStation},
 		{Method: post, Path: "/api/v1/stations/:stationId/heartbeat", Who: []string{key}, Permission: broadcast, Handler: s.withKey(broadcast, s.beatStation)},
 		{Method: post, Path: "/api/v1/stations/:stationId/status", Who: []string{admin}, Handler: s.ruleStation},
-		{Method: get, Path: "/ws", Who: []string{public, key}, Permission: read, Handler: s.sockets.open, Timeout: noLimit},
+		{Method: get, Path: "/ws", Who: []string{public, key}, Permission: read, Handler: s.socket, Timeout: noLimit},
 	}, retired()...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/board"
@@ -47,13 +48,15 @@ type Deps struct {
 
 	// Login verifies a token of an identity provider and returns the identity in it. Errors: unauthenticated,
 	// identity_provider_unavailable.
-	Login func(ctx context.Context, raw string) (operator.Identity, error)
+	Login   func(ctx context.Context, raw string) (operator.Identity, error)
+	Readers operator.Readers // verifies the credentials of public reads
 	// Viewers returns the number of viewers of a market: readers of its channel, and viewers of streams that show it.
 	Viewers func(ctx context.Context, marketID string) int
 
 	Shared    *httpcache.Shared  // caches that all replicas share; nil: each replica has its own
 	Addresses *ratelimit.Shared  // limit per IP address
 	Keys      *ratelimit.Limiter // limit per operator key
+	Tokens    *ratelimit.Limiter // limit per grant of an app, on public reads
 	Sessions  *ratelimit.Limiter // limit per subject of an identity provider
 	// Slots returns a limit of open sockets over all processes. The server closes it. Nil: sockets are limited in this process only.
 	Slots func(name string, limit int) *ratelimit.Slots
@@ -67,7 +70,9 @@ type Deps struct {
 
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is trusted
 	HubURL  string         // base URL of links to markets
-	Limits  SocketLimits   // limits of sockets; zero values select the defaults
+	// ServedBy returns the base URL of the host of this installation that serves a path, or "".
+	ServedBy func(path string) string
+	Limits   SocketLimits // limits of sockets; zero values select the defaults
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Count    func(method, route string, status int) func() // see httpcache.HandlerOptions
@@ -84,6 +89,7 @@ type Server struct {
 	handler                 http.Handler
 	sockets                 *sockets
 	feeds, ranks, attention *httpcache.Cache
+	readers                 *reader.Guard
 }
 
 // New returns a Server with all routes, and starts the goroutine that sends heartbeats. Close stops that goroutine.
@@ -104,10 +110,11 @@ func New(d Deps) *Server {
 		attention: httpcache.New(httpcache.Options{TTL: 2 * time.Second, Stale: 8 * time.Second, Timeout: 3 * time.Second, Now: d.Now}),
 	}
 	s.router = httpx.New(httpx.Config{
-		Log: d.Log, Now: d.Now, Trusted: d.Trusted, Health: d.Health, Probes: httpx.Open,
+		Log: d.Log, Now: d.Now, Trusted: d.Trusted, Health: d.Health, Probes: httpx.Open, Source: "db", ServedBy: d.ServedBy,
 		Observe: d.Observe, Degraded: d.Degraded,
 	})
-	s.router.Use(s.perAddress)
+	s.readers = reader.New(reader.Config{Verify: s.verifyReader, Addresses: d.Addresses, Count: s.countReader, Now: d.Now})
+	s.router.Use(s.readers.Limit)
 	httpx.Mount(s.router, s.routes())
 	var router http.Handler = s.router
 	if d.Trace != nil {
@@ -140,12 +147,13 @@ func (s *Server) Close(ctx context.Context) {
 	s.feeds.Close()
 	s.ranks.Close()
 	s.attention.Close()
+	s.readers.Close()
 }
 
 // front returns a handler that serves cached responses of frequent reads. It passes all other requests to next, the router.
 func (s *Server) front(next http.Handler) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return s.Addresses.Allow(r.Context(), addressKey(httpx.Peer(r, s.Trusted))).Allowed
+		return s.Addresses.Allow(r.Context(), reader.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
 	hot := func(pattern, cache string, book *httpcache.Cache, key func(param, rawQuery string) (string, bool)) httpcache.Hot {
 		header := httpx.Open.Headers()
@@ -190,24 +198,26 @@ func answer[T, V any](c echo.Context, status int, v T, err error, show func(*T) 
 	return httpx.JSON(c, status, show(&v))
 }
 
-// perAddress is a middleware that counts each request against the rate limit of its IP address, before authentication. Error:
-// rate_limited.
-func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if d := s.Addresses.Allow(c.Request().Context(), addressKey(c.RealIP())); !d.Allowed {
-			d.SetHeaders(c.Response().Header())
-			return d.Fault()
-		}
-		return next(c)
+// verifyReader implements reader.Verify.
+func (s *Server) verifyReader(ctx context.Context, c reader.Credential) (id string, err error) {
+	r := operator.Reader{Login: c.Raw}
+	switch c.Kind {
+	case reader.Key:
+		r.KeyHash = c.Hash[:]
+	case reader.Token:
+		r.TokenHash = c.Hash[:]
 	}
+	return s.Readers.Verify(ctx, r)
 }
 
-// addressKey returns the key by which the limits of an IP address are counted. All addresses of an IPv6 /64 network have the
-// same key. A text that is not an IP address is its own key.
-func addressKey(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
-		return ip
+// countReader counts a public read against the limit of its credential. Operator keys and identities have the same limit as on
+// other routes.
+func (s *Server) countReader(ctx context.Context, kind reader.Kind, id string) ratelimit.Decision {
+	switch kind {
+	case reader.Key:
+		return s.Keys.Allow(ctx, id)
+	case reader.Token:
+		return s.Tokens.Allow(ctx, id)
 	}
-	return ratelimit.AddrKey(addr)
+	return s.Sessions.Allow(ctx, id)
 }

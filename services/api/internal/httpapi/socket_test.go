@@ -197,8 +197,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestCredentials checks that an operator key is accepted in the header and in an auth frame. Other credentials must be
-// rejected before the upgrade, and the limit of sockets per key must apply.
+// TestCredentials checks that an operator key is accepted in the header and in an auth frame. Invalid credentials must be rejected
+// before the upgrade, and the limit of sockets per key must apply.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -216,8 +216,14 @@ func TestCredentials(t *testing.T) {
 	}
 	refused("unknown key", 401, bearer("dk_"+strings.Repeat("A", 43)))
 	refused("short key", 401, bearer("dk_short"))
-	refused("app token", 401, bearer("dat_"+strings.Repeat("A", 43)))
-	refused("identity token", 401, bearer("mara.b.c"))
+	refused("unknown app token", 401, bearer("dat_"+strings.Repeat("A", 43)))
+	refused("invalid identity token", 401, bearer("unknown.b.c"))
+	// A valid credential of another kind is accepted, like on every public read, and does not identify the socket.
+	reading, _, err := b.dial("127.0.0.9", bearer("mara.b.c"))
+	if err != nil {
+		t.Fatalf("valid identity token: %v", err)
+	}
+	_ = reading.conn.CloseNow()
 	refused("basic", 401, http.Header{"Authorization": {"Basic eDp5"}})
 	refused("two", 401, http.Header{"Authorization": {"Bearer " + key, "Bearer " + other}})
 	if a := b.do("GET", "/ws?since=3", ""); a.status != 426 || a.body["error"] != "upgrade_required" {

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -33,7 +34,7 @@ var (
 func (s *sockets) stream(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.WithText("the query must be well-formed and without a credential; a stream accepts no credential")
+		return apperr.ErrCredentialUnknown.WithText("the query must be well-formed and without a credential; send a credential in the header Authorization")
 	}
 	requested, err := s.parseChannels(c)
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *sockets) stream(c echo.Context) error {
 	if r.Method == http.MethodHead {
 		return c.NoContent(http.StatusOK)
 	}
-	address := addressKey(c.RealIP())
+	address := reader.AddressKey(c.RealIP())
 	if err := s.reserve(address, ""); err != nil {
 		return err
 	}

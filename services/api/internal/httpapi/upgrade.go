@@ -14,25 +14,37 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
 // subprotocol is the websocket subprotocol that the server accepts.
 const subprotocol = "signal.v1"
 
-// open handles GET /ws: it upgrades the connection to a websocket. Requests of any origin are accepted, because cookies are not
-// used.
-func (s *sockets) open(c echo.Context) error {
+// socket handles GET /ws: it upgrades the connection to a websocket. Requests of any origin are accepted, because cookies are not
+// used. A key identifies the socket. Another valid credential does not, like on other public reads.
+func (s *Server) socket(c echo.Context) error {
+	sent, err := reader.Parse(c.Request().Header["Authorization"])
+	if err != nil || sent.Kind == reader.Key || keyInURL(c.Request().URL) {
+		return s.sockets.open(c, s.sockets.identify)
+	}
+	return s.readers.Read(func(c echo.Context) error {
+		return s.sockets.open(c, func(echo.Context) (holder, error) { return holder{}, nil })
+	})(c)
+}
+
+// open upgrades the connection of a request to a websocket. The function identify returns the holder of its key.
+func (s *sockets) open(c echo.Context, identify func(echo.Context) (holder, error)) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
-		return ErrUnauthenticated.WithText(
+		return apperr.ErrCredentialUnknown.WithText(
 			"the query must be well-formed and without a credential; send the key in the header Authorization or in a frame with op auth")
 	}
 	if !asksForSocket(r) {
 		c.Response().Header().Set("Upgrade", "websocket")
 		return httpx.JSON(c, http.StatusUpgradeRequired, errorJSON{Error: "upgrade_required", Message: "this route requires a websocket upgrade"})
 	}
-	me, err := s.identify(c)
+	me, err := identify(c)
 	if err == nil {
 		err = me.permit(read)
 	}
@@ -45,7 +57,7 @@ func (s *sockets) open(c echo.Context) error {
 	if !s.Broker.Ready() {
 		return errStarting
 	}
-	address := addressKey(c.RealIP())
+	address := reader.AddressKey(c.RealIP())
 	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
@@ -85,16 +97,31 @@ func (s *sockets) identify(c echo.Context) (holder, error) {
 		return holder{}, err
 	}
 	if !protocol.IsKey(token) {
-		return holder{}, ErrUnauthenticated
+		return holder{}, wrongCredential(token, keyText)
 	}
 	ctx := c.Request().Context()
 	me, err := s.holder(ctx, operator.Hash(token))
 	if err != nil {
 		return holder{}, err
 	}
+	reader.Authenticated(c)
 	d := s.Keys.Allow(ctx, me.name())
 	d.SetHeaders(c.Response().Header())
 	return me, d.Fault()
+}
+
+// keyText describes an operator key in error texts.
+const keyText = "an operator key (Authorization: Bearer dk_...)"
+
+// wrongCredential returns the error of a bearer token that a route does not accept. required describes the accepted credential.
+func wrongCredential(token, required string) error {
+	switch {
+	case token == "":
+		return apperr.ErrCredentialMissing.WithText("this route requires a credential: %s", required)
+	case protocol.IsKey(token) || protocol.IsAppToken(token) || strings.HasPrefix(token, protocol.RefreshPrefix) || protocol.IsJWT(token):
+		return apperr.ErrCredentialWrongKind.WithText("this route does not accept a credential of this kind; send %s", required)
+	}
+	return apperr.ErrCredentialUnknown
 }
 
 // holder returns the holder of the key of a request. Errors: unauthenticated without a valid key, insufficient_scope if the key
@@ -105,7 +132,7 @@ func (s *Server) holder(c echo.Context, permission string) (holder, error) {
 	case err != nil:
 		return holder{}, err
 	case me.handle == "":
-		return holder{}, ErrUnauthenticated
+		return holder{}, wrongCredential("", keyText)
 	case !slices.Contains(me.permissions, permission):
 		c.Response().Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+permission+`"`)
 		return holder{}, scopeError(permission)

@@ -12,7 +12,8 @@ import (
 
 // Errors about operators and operator keys. Clients receive the codes and texts.
 var (
-	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key is required")
+	ErrUnauthenticated = apperr.ErrCredentialUnknown.WithText("the operator key is unknown; check that it is complete")
+	ErrRevoked         = apperr.ErrCredentialRevoked.WithText("the operator key was revoked; create another one")
 	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such operator")
 	ErrKeyNotFound     = apperr.New(apperr.NotFound, "not_found", "no such key")
 	ErrKeyLimit        = apperr.New(apperr.Conflict, "key_limit_reached", "limit of 10 active keys reached; revoke one first").With("limit", MaxKeys)

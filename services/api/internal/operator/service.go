@@ -30,6 +30,10 @@ type Store interface {
 	// UpdateProfile changes a profile. It does nothing if the message was processed before. Error: forbidden if the operator
 	// does not exist.
 	UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile, now time.Time) error
+	// StoreAppTokens stores access tokens of apps and revocations, in the given order.
+	StoreAppTokens(ctx context.Context, tokens []AppToken, now time.Time) error
+	// AppToken returns the access token with this hash, or nil if it is unknown.
+	AppToken(ctx context.Context, hash []byte) (*AppToken, error)
 }
 
 // Service signs operators in, and manages their profiles and keys.

@@ -27,7 +27,8 @@ type effect struct {
 
 var (
 	errNoOperator = apperr.New(apperr.Forbidden, "forbidden", "no such operator")
-	errLimited    = apperr.New(apperr.Limited, "rate_limited", "")
+	errLimited    = apperr.New(apperr.Limited, "rate_limited",
+		"the daily limit of messages of this type is reached; send again after the time in retryAfterMs")
 )
 
 const day = 24 * time.Hour

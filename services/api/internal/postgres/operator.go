@@ -135,9 +135,13 @@ func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key
 	return pg.Collect(rows, func(r db.ListKeysRow) operator.Key { return keyOf(r.OperatorKey) }), pg.Fault(wrap("list keys", err))
 }
 
-// VerifyKey returns the API key with the given hash and its operator. Error: unauthenticated if there is no active key.
+// VerifyKey returns the API key with the given hash and its operator. Error: unauthenticated if there is no active key, with the
+// reason revoked if there is a revoked one.
 func (s *Store) VerifyKey(ctx context.Context, hash []byte, now time.Time) (operator.Operator, operator.Key, error) {
 	row, err := s.rq.VerifyKey(ctx, db.VerifyKeyParams{Hash: hash, Now: now})
+	if err == nil && row.OperatorKey.RevokedAt != nil {
+		return operator.Operator{}, operator.Key{}, operator.ErrRevoked
+	}
 	return operatorOf(row.User), keyOf(row.OperatorKey), missing(err, operator.ErrUnauthenticated, "verify key")
 }
 

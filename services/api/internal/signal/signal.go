@@ -11,7 +11,7 @@ import (
 
 // Errors of filing calls and of adding events to calls. Clients receive the codes and texts.
 var (
-	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
+	ErrUnauthenticated = apperr.ErrCredentialUnknown.WithText("the operator key or session is unknown or was revoked")
 	ErrSettled         = apperr.New(apperr.Conflict, "market_closed",
 		"the market no longer accepts calls: it is resolved").With("reason", "settled")
 	ErrProvisional = apperr.New(apperr.Conflict, "market_closed",

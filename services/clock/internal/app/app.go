@@ -123,6 +123,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 func (a *App) buildServers() error {
 	a.api = httpapi.New(httpapi.Config{
 		Programs: a.programs, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, Shared: a.sharedCaches(), Addresses: a.addresses(),
+		Verify:  upstream.NewLedger(a.ledger).VerifyReader,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})
 	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.api, a.cfg.Env.Production()), a.cfg.Limits, a.log)

@@ -19,6 +19,7 @@ type handlers struct {
 	programs *program.Service
 	pages    *httpcache.Cache
 	now      func() time.Time
+	read     func(echo.HandlerFunc) echo.HandlerFunc // see reader.Guard.Read
 }
 
 func (h *handlers) timeline(c echo.Context) error {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -8,12 +9,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
@@ -28,6 +29,10 @@ const (
 	maxHotQuery = 256
 	// maxPages is the maximum number of cached pages. Each combination of channel and limit has one page.
 	maxPages = 512
+	// PerCredential is the maximum number of requests of one credential in any minute, in each process.
+	PerCredential = 120
+	// limitWindow is the window of the rate limits.
+	limitWindow = time.Minute
 )
 
 // Config contains the dependencies and settings of a Server. Observe, Degraded, Count and Trace may be nil.
@@ -39,6 +44,10 @@ type Config struct {
 	Trusted   []netip.Prefix    // proxies whose X-Forwarded-For is used
 	Shared    *httpcache.Shared // caches that all clocks share; nil: each clock has its own
 	Addresses *ratelimit.Shared // limit per IP address
+	Verify    reader.Verify     // verifies the credentials of public reads
+
+	// ServedBy returns the base URL of the host of this installation that serves a path, or "". It may be nil.
+	ServedBy func(path string) string
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
@@ -51,6 +60,7 @@ type Server struct {
 	handler http.Handler
 	router  *httpx.Router
 	pages   *httpcache.Cache
+	readers *reader.Guard
 }
 
 // New returns a Server. The caller must call Close when it no longer uses the Server.
@@ -59,13 +69,18 @@ func New(cfg Config) *Server {
 		TTL: pageLife, Stale: pageStale, MaxKeys: maxPages, Now: cfg.Now,
 		Failed: func(key string, err error) { cfg.Log.Warn("page build failed", "page", key, "error", err) },
 	})
-	h := &handlers{programs: cfg.Programs, pages: pages, now: cfg.Now}
+	addr := newAddrLimit(cfg)
+	byCredential := ratelimit.NewLocal("credential", PerCredential, limitWindow, cfg.Now)
+	readers := reader.New(reader.Config{
+		Verify: cfg.Verify, Addresses: addr.limit, Now: cfg.Now, Headers: true,
+		Count: func(_ context.Context, _ reader.Kind, id string) ratelimit.Decision { return byCredential.Allow(id) },
+	})
+	h := &handlers{programs: cfg.Programs, pages: pages, now: cfg.Now, read: readers.Read}
 	router := httpx.New(httpx.Config{
-		Log: cfg.Log, Now: cfg.Now, Trusted: cfg.Trusted, Health: cfg.Health, Probes: httpx.Open,
+		Log: cfg.Log, Now: cfg.Now, Trusted: cfg.Trusted, Health: cfg.Health, Probes: httpx.Open, ServedBy: cfg.ServedBy,
 		Observe: cfg.Observe, Degraded: cfg.Degraded,
 	})
-	addr := newAddrLimit(cfg)
-	router.Use(addr.middleware)
+	router.Use(readers.Limit)
 	httpx.Mount(router, h.routes())
 	var next http.Handler = router
 	if cfg.Trace != nil {
@@ -75,7 +90,9 @@ func New(cfg Config) *Server {
 		hotRoute(pages, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hotRoute(pages, "/program/channel", program.ParsePreset),
 	)
-	return &Server{handler: httpx.NameIgnored(front, openapi.JSON, "clock"), router: router, pages: pages}
+	return &Server{
+		handler: httpx.NameIgnored(front, openapi.JSON, "clock"), router: router, pages: pages, readers: readers,
+	}
 }
 
 // ServeHTTP implements http.Handler.
@@ -84,8 +101,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Table returns all routes of the router, for tests and for the list of routes on the internal server.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
-// Close cancels running page builds and waits until they end.
-func (s *Server) Close() { s.pages.Close() }
+// Close cancels running page builds and verifications of credentials, and waits until they end.
+func (s *Server) Close() {
+	s.pages.Close()
+	s.readers.Close()
+}
 
 // hotRoute returns a route whose cached pages are served before the request reaches the router. Requests with a spec, or with
 // a query of more than maxHotQuery bytes, go to the router. The function preset converts the query parameter preset to a
@@ -121,11 +141,7 @@ func newAddrLimit(cfg Config) *addrLimit {
 
 // charge counts a request against the rate limit of its IP address and returns the decision of the limit.
 func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
-	peer := httpx.Peer(r, a.trusted)
-	if ip, err := netip.ParseAddr(peer); err == nil {
-		peer = ratelimit.AddrKey(ip)
-	}
-	return a.limit.Allow(r.Context(), peer)
+	return a.limit.Allow(r.Context(), reader.AddressKey(httpx.Peer(r, a.trusted)))
 }
 
 // allow applies the rate limit to a request that may be served from the page cache, because such a request does not reach the
@@ -142,17 +158,6 @@ func (a *addrLimit) allow(w http.ResponseWriter, r *http.Request) bool {
 	return d.Allowed
 }
 
-func (a *addrLimit) middleware(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		d := a.charge(c.Request())
-		d.SetHeaders(c.Response().Header())
-		if err := d.Fault(); err != nil {
-			return err
-		}
-		return next(c)
-	}
-}
-
 // Cache-Control values of responses that are not degraded.
 const (
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
@@ -162,12 +167,12 @@ const (
 
 var public = []string{"public"}
 
-// routes returns the routes below /program/. No route accepts a credential.
+// routes returns the routes below /program/. No route requires a credential.
 func (h *handlers) routes() []httpx.Route {
 	return []httpx.Route{
-		{Method: http.MethodGet, Path: "/program/timeline", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: httpx.Anonymous(h.timeline), Empty: h.emptyProgram},
-		{Method: http.MethodGet, Path: "/program/channel", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: httpx.Anonymous(h.channel), Empty: h.emptyProgram},
-		{Method: http.MethodGet, Path: "/program/now", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: httpx.Anonymous(h.currentSegment), Empty: h.emptySegment},
-		{Method: http.MethodGet, Path: "/program/next", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: httpx.Anonymous(h.nextSegment), Empty: h.emptySegment},
+		{Method: http.MethodGet, Path: "/program/timeline", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: h.read(h.timeline), Empty: h.emptyProgram},
+		{Method: http.MethodGet, Path: "/program/channel", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: h.read(h.channel), Empty: h.emptyProgram},
+		{Method: http.MethodGet, Path: "/program/now", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: h.read(h.currentSegment), Empty: h.emptySegment},
+		{Method: http.MethodGet, Path: "/program/next", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: h.read(h.nextSegment), Empty: h.emptySegment},
 	}
 }

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -13,9 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
+	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -52,6 +56,7 @@ func setup(t *testing.T) *fixture {
 	s.Server = New(Config{
 		Programs: programs, Health: health, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
 		Addresses: ratelimit.NewShared(nil, ratelimit.Config{Name: "addr", Limit: 600, Window: time.Minute, Now: s.clock.Now}),
+		Verify:    verify,
 		Degraded: func(route, source string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -335,11 +340,12 @@ func TestLimitPerAddress(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreRejected checks that all routes answer 401 to a request with a credential, even if the answer is cached.
-func TestCredentialsAreRejected(t *testing.T) {
+// TestCredentials checks that all routes accept a valid credential without a change of the answer, and answer 401 to an invalid
+// one, even if the answer is cached.
+func TestCredentials(t *testing.T) {
 	s := setup(t)
 	for _, target := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?spec={}", "/program/now", "/program/next"} {
-		for _, credential := range []string{"", "", "Bearer dk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "Bearer nonsense", "Basic YTpi"} {
+		for _, credential := range []string{"", "", "Bearer dk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "Bearer nonsense", "Basic YTpi", validKey} {
 			var header []string
 			if credential != "" {
 				header = []string{"Authorization", credential}
@@ -348,10 +354,40 @@ func TestCredentialsAreRejected(t *testing.T) {
 			b := string(body(t, r))
 			rejected := r.StatusCode == 401 && strings.Contains(b, `"unauthenticated"`) && r.Header.Get("WWW-Authenticate") == "Bearer" &&
 				r.Header.Get("Cache-Control") == "no-store" && r.Header.Get("Access-Control-Allow-Origin") == "*"
-			if credential == "" && r.StatusCode != 200 || credential != "" && !rejected {
+			accepted := r.StatusCode == 200 && strings.HasPrefix(r.Header.Get("Cache-Control"), "private") == (credential != "")
+			if valid := credential == "" || credential == validKey; valid && !accepted || !valid && !rejected {
 				t.Errorf("%s with %q: %d %v %.80s", target, credential, r.StatusCode, r.Header, b)
 			}
 		}
+	}
+}
+
+// validKey is the Authorization header with the only key that verify accepts.
+var validKey = "Bearer dk_" + strings.Repeat("A", 43)
+
+// verify implements reader.Verify in place of the api.
+func verify(_ context.Context, c reader.Credential) (string, error) {
+	if c.Hash != sha256.Sum256([]byte(strings.TrimPrefix(validKey, "Bearer "))) {
+		return "", apperr.ErrCredentialUnknown
+	}
+	return "reader", nil
+}
+
+// TestCredentialSelectsTheLimit checks that requests with a valid credential count against its limit and not against that of the
+// IP address.
+func TestCredentialSelectsTheLimit(t *testing.T) {
+	s := setup(t)
+	for i := range PerCredential + 1 {
+		want := 200
+		if i == PerCredential {
+			want = 429
+		}
+		if r := s.get(t, "/program/now", "Authorization", validKey); r.StatusCode != want {
+			t.Fatalf("read %d with a key: %d, want %d", i+1, r.StatusCode, want)
+		}
+	}
+	if r := s.get(t, "/program/now"); r.StatusCode != 200 || r.Header.Get("RateLimit") != `"addr";r=599;t=60` {
+		t.Errorf("first anonymous read: %d, RateLimit %q; want 599 remaining requests", r.StatusCode, r.Header.Get("RateLimit"))
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/outbox"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/reader"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/program"
@@ -30,11 +32,35 @@ type Ledger struct {
 	calls    signalv1.SignalReadServiceClient
 	stations stationv1.StationReadServiceClient
 	feed     feedv1.FeedServiceClient
+	readers  operatorv1.OperatorReadServiceClient
 }
 
 // NewLedger returns a Ledger that uses the connection cc to the api service.
 func NewLedger(cc grpc.ClientConnInterface) *Ledger {
-	return &Ledger{signalv1.NewSignalReadServiceClient(cc), stationv1.NewStationReadServiceClient(cc), feedv1.NewFeedServiceClient(cc)}
+	return &Ledger{
+		signalv1.NewSignalReadServiceClient(cc), stationv1.NewStationReadServiceClient(cc), feedv1.NewFeedServiceClient(cc),
+		operatorv1.NewOperatorReadServiceClient(cc),
+	}
+}
+
+// verifyTimeout is the timeout of the verification of a credential. Without an answer, a public read ignores the credential.
+const verifyTimeout = 500 * time.Millisecond
+
+// VerifyReader implements reader.Verify with the api service.
+func (l *Ledger) VerifyReader(ctx context.Context, c reader.Credential) (id string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
+	defer cancel()
+	q := &operatorv1.VerifyReaderRequest{}
+	switch c.Kind {
+	case reader.Key:
+		q.Credential = &operatorv1.VerifyReaderRequest_KeyHash{KeyHash: c.Hash[:]}
+	case reader.Token:
+		q.Credential = &operatorv1.VerifyReaderRequest_TokenHash{TokenHash: c.Hash[:]}
+	case reader.Login:
+		q.Credential = &operatorv1.VerifyReaderRequest_Login{Login: c.Raw}
+	}
+	r, err := l.readers.VerifyReader(ctx, q)
+	return r.GetLimitId(), err
 }
 
 // CountCalls returns the number of calls on a market that were filed between two times: from, which is included, and to,

@@ -163,7 +163,7 @@ func (a *App) buildServers() error {
 	if err := a.newMessages(); err != nil {
 		return err
 	}
-	a.facts = outbox.Sender{Store: a.store, Send: upstream.Feed{Ledger: a.api.FeedWrites}.Publish, Log: a.log}
+	a.facts = outbox.Sender{Store: a.store, Send: upstream.Feed{Ledger: a.api.FeedWrites, Operators: a.api.OperatorWrites}.Publish, Log: a.log}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})
@@ -198,6 +198,7 @@ func (a *App) buildServers() error {
 			Payouts:  d.Accounts.Payouts,
 			Profiles: d.Accounts.Profiles,
 		},
+		PublicRead:   a.server.PublicRead,
 		Login:        a.server.Login,
 		Visitor:      a.server.Visitor,
 		CountConsent: a.server.CountConsent,

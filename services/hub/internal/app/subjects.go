@@ -8,12 +8,14 @@ import (
 
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/pkg/version"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
@@ -39,8 +41,24 @@ func (a *App) newGrants() (err error) {
 	}
 	a.grants, err = grant.New(grant.Deps{
 		Store: postgres.NewGrants(a.pool, a.cfg.ReadTime), Failures: caller.NewFailures(a.counters(), "client"), Settings: settings, Now: a.now,
+		Announce: a.announce,
 	})
 	return err
+}
+
+// announceTime is the time limit of sending a new access token to the ledger before the app receives it.
+const announceTime = 300 * time.Millisecond
+
+// announce sends a new access token to the ledger. If it fails, the outbox sends the token.
+func (a *App) announce(ctx context.Context, t grant.Token) {
+	ctx, cancel := context.WithTimeout(ctx, announceTime)
+	defer cancel()
+	_, err := a.api.OperatorWrites.StoreAppTokens(ctx, &operatorv1.StoreAppTokensRequest{Tokens: []*operatorv1.AppToken{
+		{Hash: t.Hash[:], GrantId: t.GrantID, ExpiresAt: timestamppb.New(t.ExpiresAt)},
+	}})
+	if err != nil {
+		a.log.DebugContext(ctx, "app token not announced", "grant", t.GrantID, "err", err)
+	}
 }
 
 // delegate implements caller.Tokens: it authenticates the access token of an app.
@@ -124,7 +142,7 @@ func (a *App) newNetwork() {
 }
 
 // errClockUnavailable is the error of a request to the clock while the clock is unavailable.
-var errClockUnavailable = apperr.New(apperr.Unavailable, "clock_unavailable", "")
+var errClockUnavailable = apperr.New(apperr.Unavailable, "clock_unavailable", "the programme clock is unavailable; retry later")
 
 // logins verifies identity tokens with the configured identity providers. It implements caller.Logins.
 type logins struct{ verifier *oidc.Verifier }

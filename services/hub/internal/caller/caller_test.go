@@ -212,7 +212,9 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Refused(c)
+	if err := s.Refused(t.Context(), c, ErrUnauthenticated); !errors.Is(err, ErrUnauthenticated) {
+		t.Errorf("refused key: %v", err)
+	}
 	asked := w.asked
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) || w.asked != asked {
 		t.Errorf("after the ledger refused the key in a write: %v", err)
@@ -232,7 +234,7 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.Refused(Caller{Kind: Key, KeyHash: hashOf(t, gone[7:])})
+	_ = s.Refused(t.Context(), Caller{Kind: Key, KeyHash: hashOf(t, gone[7:])}, ErrUnauthenticated)
 	uid, sig := start(t, sessions, "u1", 3)
 	asked := w.asked
 	for name, c := range map[string]struct {

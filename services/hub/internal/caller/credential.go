@@ -2,7 +2,9 @@ package caller
 
 import (
 	"crypto/sha256"
+	"strings"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
@@ -20,6 +22,7 @@ const (
 	Consent        // session of a browser on the consent page of an authorization
 	Admin          // x-admin-secret
 	Cron           // x-cron-secret, or ?secret=
+	Reader         // a valid bearer credential on a public read; it identifies nobody
 )
 
 // Accepted is the set of credentials that a route accepts.
@@ -37,6 +40,44 @@ const (
 	AcceptClient                       // client credentials of an app
 )
 
+// acceptedTexts has the names of credentials for error texts, in the order of the texts.
+var acceptedTexts = [...]struct {
+	accept Accepted
+	text   string
+}{
+	{AcceptKey, "an operator key (Authorization: Bearer dk_...)"},
+	{AcceptToken, "an app token (Authorization: Bearer dat_...)"},
+	{AcceptLogin, "an access token of the identity provider (Authorization: Bearer <JWT>)"},
+	{AcceptSession, "a session of the hub (sign in)"},
+	{AcceptAdmin, "the admin secret (header x-admin-secret)"},
+	{AcceptCron, "the cron secret (header x-cron-secret)"},
+}
+
+// text returns the credentials of the set for an error text, joined by "or". It is empty if the set requires none of them.
+func (t Accepted) text() string {
+	var out []string
+	for _, a := range acceptedTexts {
+		if t.Has(a.accept) {
+			out = append(out, a.text)
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+// missing returns the error of a request without a credential, with the credentials that the route accepts.
+func (t Accepted) missing() error {
+	return apperr.ErrCredentialMissing.WithText("this route requires a credential: %s", t.text())
+}
+
+// wrongKind returns the error of a bearer credential that the route does not accept, with the credentials that it accepts.
+func (t Accepted) wrongKind(kind Kind) error {
+	given := map[Kind]string{Key: "an operator key", Token: "an app token", Login: "a token of the identity provider"}[kind]
+	if text := t.text(); text != "" {
+		return apperr.ErrCredentialWrongKind.WithText("this route does not accept %s; send %s", given, text)
+	}
+	return apperr.ErrCredentialWrongKind.WithText("this route accepts no credential; omit the header Authorization")
+}
+
 // Has reports whether the set contains all of members.
 func (t Accepted) Has(members Accepted) bool { return t&members == members }
 
@@ -51,7 +92,7 @@ type bearer struct {
 }
 
 // parseBearer parses the Authorization headers of a request. Without a header, the kind is Anonymous. If there is not exactly one
-// well-formed bearer credential, it returns ErrUnauthenticated, so an invalid credential never counts as anonymous.
+// well-formed bearer credential, it returns unauthenticated, so an invalid credential never counts as anonymous.
 func parseBearer(values []string) (bearer, error) {
 	if len(values) == 0 {
 		return bearer{}, nil
@@ -59,6 +100,7 @@ func parseBearer(values []string) (bearer, error) {
 	token, ok := protocol.Bearer(values)
 	switch {
 	case !ok:
+		return bearer{}, errMalformed
 	case protocol.IsKey(token):
 		return bearer{kind: Key, hash: sha256.Sum256([]byte(token))}, nil
 	case protocol.IsAppToken(token):
@@ -66,5 +108,16 @@ func parseBearer(values []string) (bearer, error) {
 	case protocol.IsJWT(token) && !protocol.HasCredentialPrefix(token):
 		return bearer{kind: Login, raw: token}, nil
 	}
+	if strings.HasPrefix(token, protocol.RefreshPrefix) {
+		return bearer{}, errRefreshToken
+	}
 	return bearer{}, ErrUnauthenticated
 }
+
+// Errors of parseBearer.
+var (
+	errMalformed = apperr.ErrCredentialUnknown.WithText(
+		"the request must have exactly one header Authorization, of the form: Bearer <credential>")
+	errRefreshToken = apperr.ErrCredentialWrongKind.WithText(
+		"a refresh token authenticates no request; exchange it at the token endpoint")
+)

@@ -53,16 +53,25 @@ func (g *generations[K, V]) drop(key K) {
 // permissions of a key never change; they are cached to refuse a restricted key early.
 type keyCache struct {
 	existed *generations[KeyHash, Granted]
-	refused *generations[KeyHash, time.Time]
+	refused *generations[KeyHash, refusedKey]
+}
+
+// refusedKey is a refusal of the ledger: its time and its error.
+type refusedKey struct {
+	at  time.Time
+	err error
 }
 
 func newKeyCache() keyCache {
-	return keyCache{existed: newGenerations[KeyHash, Granted](maxKnown), refused: newGenerations[KeyHash, time.Time](maxKnown)}
+	return keyCache{existed: newGenerations[KeyHash, Granted](maxKnown), refused: newGenerations[KeyHash, refusedKey](maxKnown)}
 }
 
-func (k keyCache) isRefused(hash KeyHash, now time.Time) bool {
-	at, ok := k.refused.get(hash)
-	return ok && now.Sub(at) < refusalLife
+// refusal returns the error with which the ledger has refused the key within the last minute, or nil.
+func (k keyCache) refusal(hash KeyHash, now time.Time) error {
+	if r, ok := k.refused.get(hash); ok && now.Sub(r.at) < refusalLife {
+		return r.err
+	}
+	return nil
 }
 
 func (k keyCache) hasExisted(hash KeyHash) bool {
@@ -72,12 +81,12 @@ func (k keyCache) hasExisted(hash KeyHash) bool {
 
 // isGood reports whether the ledger has accepted the key and has not refused it within the last minute.
 func (k keyCache) isGood(hash KeyHash, now time.Time) bool {
-	return k.hasExisted(hash) && !k.isRefused(hash, now)
+	return k.hasExisted(hash) && k.refusal(hash, now) == nil
 }
 
 func (k keyCache) accept(hash KeyHash, g Granted) { k.existed.put(hash, g) }
 
-func (k keyCache) refuse(hash KeyHash, now time.Time) {
+func (k keyCache) refuse(hash KeyHash, now time.Time, err error) {
 	k.existed.drop(hash)
-	k.refused.put(hash, now)
+	k.refused.put(hash, refusedKey{now, err})
 }

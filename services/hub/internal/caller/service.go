@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"time"
@@ -51,6 +50,7 @@ type Owned struct {
 // Request holds the credentials and the properties of an HTTP request that decide how it is authenticated.
 type Request struct {
 	Accept        Accepted
+	Public        bool   // a public read: every valid bearer credential is accepted and only selects the rate limit
 	InCall        bool   // the ledger verifies the key within the call that writes
 	Resource      string // resource that an app token must be valid for
 	Authorization []string
@@ -118,10 +118,11 @@ type Service struct {
 	Deps
 	keys    keyCache
 	lookUps cache.Flight[Granted]
+	readers *readers
 }
 
-// New builds a Service with empty caches.
-func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
+// New builds a Service with empty caches. The caller must call Close.
+func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache(), readers: newReaders(d.Now)} }
 
 // Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state of the
 // limit; the state is nil for callers without a limit. An Authorization header that is invalid, or that the route does not
@@ -135,6 +136,8 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitSta
 	switch {
 	case err != nil:
 		return Caller{}, nil, err
+	case r.Public && b.kind != Anonymous:
+		return s.reader(ctx, b)
 	case b.kind == Key && r.Accept.Has(AcceptKey):
 		return s.key(ctx, r, b.hash)
 	case b.kind == Login && r.Accept.Has(AcceptLogin):
@@ -142,7 +145,7 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitSta
 	case b.kind == Token && r.Accept.Has(AcceptToken) && s.Tokens != nil:
 		return s.token(ctx, b.raw, r.Resource)
 	case b.kind != Anonymous:
-		return Caller{}, nil, ErrUnauthenticated
+		return Caller{}, nil, r.Accept.wrongKind(b.kind)
 	case r.Accept.Has(AcceptAdmin) || r.Accept.Has(AcceptCron):
 		c, err := s.secret(ctx, r)
 		return c, nil, err
@@ -151,7 +154,7 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitSta
 	case r.Accept.Has(AcceptNone):
 		return Caller{}, nil, nil
 	}
-	return Caller{}, nil, ErrUnauthenticated
+	return Caller{}, nil, r.Accept.missing()
 }
 
 // Known returns the kind of a credential that this process can check without a call. It returns Key if the ledger has accepted
@@ -166,19 +169,25 @@ func (s *Service) Known(r Request) Kind {
 	case b.kind == Key && s.keys.isGood(b.hash, s.Now()):
 		return Key
 	case b.kind == Anonymous && r.UID != "" && r.Sig != "":
-		if _, signed := s.Sessions.Read(r.UID, r.Sig); signed {
+		if _, err := s.Sessions.Read(r.UID, r.Sig); err == nil {
 			return Session
 		}
 	}
 	return Anonymous
 }
 
-// Refused records that the ledger has refused the caller's key during a write. For one minute, requests with this key are then
-// refused without a call to the ledger.
-func (s *Service) Refused(c Caller) {
-	if c.Kind == Key {
-		s.keys.refuse(c.KeyHash, s.Now())
+// Refused records that the ledger has refused the caller's key during a write, and returns the error for the caller. For one
+// minute, requests with this key are then refused without a call to the ledger. The error of a write does not have the reason,
+// so Refused requests it. If the ledger does not answer, or for another kind of caller, it returns err.
+func (s *Service) Refused(ctx context.Context, c Caller, err error) error {
+	if c.Kind != Key {
+		return err
 	}
+	s.keys.refuse(c.KeyHash, s.Now(), err)
+	if _, refused := s.verify(ctx, c.KeyHash); refused != nil && apperr.Of(refused).Kind == apperr.Unauthenticated {
+		return refused
+	}
+	return err
 }
 
 // Confirm verifies a key with the ledger if Resolve has not verified it. It does nothing for other kinds of callers. Errors:
@@ -195,8 +204,8 @@ func (s *Service) Confirm(ctx context.Context, c Caller) error {
 // is verified. With r.InCall, the later write verifies the key. An unknown key is looked up before the request is counted, so
 // that random keys use no memory in Redis.
 func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *RateLimitState, error) {
-	if s.keys.isRefused(hash, s.Now()) {
-		return Caller{}, nil, ErrUnauthenticated
+	if err := s.keys.refusal(hash, s.Now()); err != nil {
+		return Caller{}, nil, err
 	}
 	granted, known := s.keys.existed.get(hash)
 	if !known {
@@ -206,7 +215,7 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Ra
 		}
 	}
 	c := Caller{Kind: Key, KeyHash: hash, Granted: granted}
-	standing, err := s.count(ctx, Key, hex.EncodeToString(hash[:16]))
+	standing, err := s.count(ctx, Key, keyID(hash))
 	if err != nil || r.InCall {
 		return c, standing, err
 	}
@@ -227,18 +236,21 @@ func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	})
 }
 
-// verify verifies a key with the ledger and caches the result. It returns ErrUnauthenticated for an invalid key.
+// verify verifies a key with the ledger and caches the result. It returns unauthenticated for an invalid key.
 func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	r, err := s.Directory.Ledger.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
 	owned := Owned{Operator: operator.FromMessage(r.GetOperator()), Granted: Granted{
 		KeyID: r.GetKey().GetId(), Permissions: r.GetKey().GetPermissions(), Strict: r.GetKey().GetStrict(),
 	}}
-	switch {
+	switch f := apperr.Of(err); {
 	case err == nil:
 		s.keys.accept(hash, owned.Granted)
-	case apperr.Of(err).Kind == apperr.Unauthenticated:
-		s.keys.refuse(hash, s.Now())
-		err = ErrUnauthenticated
+	case f.Kind == apperr.Unauthenticated:
+		err = errUnknownKey
+		if apperr.ReasonOf(f) == apperr.ReasonRevoked {
+			err = errRevokedKey
+		}
+		s.keys.refuse(hash, s.Now(), err)
 	}
 	return owned, err
 }
@@ -247,12 +259,12 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 // version of the ledger. On a public route, an invalid session, or one that cannot be checked now, counts as anonymous. A
 // request that can change state is forbidden if it comes from another origin.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
-	signed, ok := s.Sessions.Read(r.UID, r.Sig)
-	if !ok {
+	signed, err := s.Sessions.Read(r.UID, r.Sig)
+	if err != nil {
 		if r.Accept.Has(AcceptNone) {
 			return Caller{}, nil, nil
 		}
-		return Caller{}, nil, ErrUnauthenticated
+		return Caller{}, nil, err
 	}
 	if r.Unsafe && !r.SameOrigin {
 		return Caller{}, nil, ErrForbidden.WithText("a request with a session must have the Origin of this hub")
@@ -266,9 +278,11 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitSta
 	if err == nil {
 		op, err = s.Directory.ByID(ctx, signed.Operator)
 	}
-	unknown := err != nil && apperr.Of(err).Kind == apperr.NotFound
-	if unknown || err == nil && op.SessionVersion != signed.Version {
-		err = ErrUnauthenticated
+	switch {
+	case err != nil && apperr.Of(err).Kind == apperr.NotFound:
+		err = errUnknownSession
+	case err == nil && op.SessionVersion != signed.Version:
+		err = errEndedSession
 	}
 	switch {
 	case err == nil:
@@ -288,9 +302,12 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *RateLimitStat
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	standing, err := s.count(ctx, Login, hashed(who.Issuer+"|"+who.Subject))
+	standing, err := s.count(ctx, Login, loginID(who))
 	return Caller{Kind: Login, Identity: who}, standing, err
 }
+
+// loginID returns the id by which the requests of an identity are counted.
+func loginID(who operator.Identity) string { return hashed(who.Issuer + "|" + who.Subject) }
 
 // token authenticates an app token and counts the request against the grant of the token. The token is verified first, so that
 // random tokens are not counted.
@@ -322,10 +339,10 @@ func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 		kind, given, want = Cron, r.CronSecret, s.Cron
 	}
 	if !want.IsSet() {
-		return Caller{}, ErrForbidden
+		return Caller{}, ErrForbidden.WithText("this installation has no secret for this route; an administrator must configure it")
 	}
 	if len(given) == 0 {
-		return Caller{}, ErrUnauthenticated
+		return Caller{}, r.Accept.missing()
 	}
 	if wait := s.Failures.Wait(ctx, r.IP); wait > 0 {
 		return Caller{}, Limited(MaxFailures, wait)
@@ -334,7 +351,7 @@ func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 		if wait := s.Failures.Failed(ctx, r.IP); wait > 0 {
 			return Caller{}, Limited(MaxFailures, wait)
 		}
-		return Caller{}, ErrForbidden
+		return Caller{}, errWrongSecret
 	}
 	return Caller{Kind: kind}, nil
 }
@@ -349,9 +366,16 @@ func (s *Service) count(ctx context.Context, kind Kind, id string) (*RateLimitSt
 
 // Errors of authentication and of rate limits.
 var (
-	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
-	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "")
-	ErrLimited         = apperr.New(apperr.Limited, "rate_limited", "")
+	ErrUnauthenticated = apperr.ErrCredentialUnknown
+	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "the caller may not do this")
+	ErrLimited         = apperr.New(apperr.Limited, "rate_limited", "too many requests; retry after the time in retryAfterMs")
+
+	errUnknownKey     = apperr.ErrCredentialUnknown.WithText("the operator key is unknown; check that it is complete")
+	errRevokedKey     = apperr.ErrCredentialRevoked.WithText("the operator key was revoked; create another one")
+	errUnknownSession = apperr.ErrCredentialUnknown.WithText("the session cookies are invalid; sign in again")
+	errEndedSession   = apperr.ErrCredentialRevoked.WithText("the session has ended; sign in again")
+	errExpiredSession = apperr.ErrCredentialExpired.WithText("the session has expired; sign in again")
+	errWrongSecret    = ErrForbidden.WithText("the secret is wrong; send the secret of this installation once, in x-admin-secret or x-cron-secret")
 )
 
 // Limited returns ErrLimited with the limit and with retry, the time until the next request is allowed.

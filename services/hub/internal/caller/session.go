@@ -54,34 +54,38 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }
 
-// Read verifies the signature of session cookies and then their age. It returns false if the signature or the format is
-// invalid, if the session has expired, or if its issue time is more than clockSkew in the future.
-func (s *Sessions) Read(uid, sig string) (Signed, bool) {
+// Read verifies the signature of session cookies and then their age. Errors: unauthenticated with the
+// reason expired for an expired session, and with the reason unknown if the signature or the format is invalid, or if the issue
+// time is more than clockSkew in the future.
+func (s *Sessions) Read(uid, sig string) (Signed, error) {
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sig)
 	if err != nil || !s.signed(uid, mac) {
-		return Signed{}, false
+		return Signed{}, errUnknownSession
 	}
 	parts := strings.Split(uid, ".")
 	if len(parts) != 3 {
-		return Signed{}, false
+		return Signed{}, errUnknownSession
 	}
 	id, err := base64.RawURLEncoding.Strict().DecodeString(parts[0])
 	if err != nil || len(id) == 0 {
-		return Signed{}, false
+		return Signed{}, errUnknownSession
 	}
 	issued, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
-		return Signed{}, false
+		return Signed{}, errUnknownSession
 	}
 	version, err := strconv.ParseInt(parts[2], 10, 64)
 	if err != nil {
-		return Signed{}, false
+		return Signed{}, errUnknownSession
 	}
 	at := time.Unix(issued, 0)
-	if age := s.now().Sub(at); age > SessionLife || age < -clockSkew {
-		return Signed{}, false
+	switch age := s.now().Sub(at); {
+	case age > SessionLife:
+		return Signed{}, errExpiredSession
+	case age < -clockSkew:
+		return Signed{}, errUnknownSession
 	}
-	return Signed{Operator: operator.ID(id), IssuedAt: at, Version: version}, true
+	return Signed{Operator: operator.ID(id), IssuedAt: at, Version: version}, nil
 }
 
 // signed reports whether mac is the signature of uid with one of the secrets. It compares with every secret, also after a

@@ -80,7 +80,7 @@ func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (Stored
 	if row.Bind != nil || s.bound {
 		sum := sha256.Sum256([]byte(bind))
 		if subtle.ConstantTimeCompare(row.Bind, sum[:]) != 1 {
-			return StoredSession{}, ErrUnauthenticated
+			return StoredSession{}, errUnknownSession
 		}
 	}
 	return row, nil
@@ -95,9 +95,12 @@ func (s *Sessions) read(ctx context.Context, signed Signed) (StoredSession, erro
 	switch {
 	case err != nil:
 		return StoredSession{}, err
-	case !found || !row.EndedAt.IsZero():
+	case !found:
 		s.active.drop(key)
-		return StoredSession{}, ErrUnauthenticated
+		return StoredSession{}, errUnknownSession
+	case !row.EndedAt.IsZero():
+		s.active.drop(key)
+		return StoredSession{}, errEndedSession
 	}
 	s.active.put(key, cachedSession{row, now})
 	return row, nil

@@ -13,15 +13,15 @@ func TestClockChanges(t *testing.T) {
 		s := NewSessions([]string{secretA}, &storedSessions{}, false, m.Now)
 		uid, sig := s.issue("u1", 3, m.Now())
 		m.ChangeClock()
-		if _, ok := s.Read(uid, sig); !ok {
+		if _, err := s.Read(uid, sig); err != nil {
 			t.Error("a new session is invalid")
 		}
 		m.Advance(SessionLife - time.Second)
-		if _, ok := s.Read(uid, sig); !ok {
+		if _, err := s.Read(uid, sig); err != nil {
 			t.Error("a session expired too early")
 		}
 		m.Advance(2 * time.Second)
-		if _, ok := s.Read(uid, sig); ok {
+		if _, err := s.Read(uid, sig); err == nil {
 			t.Error("a session did not expire")
 		}
 	})
@@ -55,14 +55,14 @@ func TestClockChanges(t *testing.T) {
 	})
 	testkit.ClockChanges(t, "refused key", noon, func(t *testing.T, m *testkit.Machine) {
 		k, hash := newKeyCache(), KeyHash(sha256.Sum256([]byte("x")))
-		k.refuse(hash, m.Now())
+		k.refuse(hash, m.Now(), ErrUnauthenticated)
 		m.Advance(refusalLife - time.Second)
 		m.ChangeClock()
-		if !k.isRefused(hash, m.Now()) {
+		if k.refusal(hash, m.Now()) == nil {
 			t.Error("a cached key refusal expired too early")
 		}
 		m.Advance(time.Second)
-		if k.isRefused(hash, m.Now()) {
+		if k.refusal(hash, m.Now()) != nil {
 			t.Error("a cached key refusal did not expire")
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
@@ -57,7 +58,7 @@ func (f Form) credentials() (credentials, error) {
 	body := credentials{f.get("client_id"), f.get("client_secret")}
 	if len(f.Authorization) == 0 {
 		if body.id == "" {
-			return credentials{}, ErrInvalidClient.WithText("client_id is missing")
+			return credentials{}, ErrInvalidClient.WithText("client_id is missing").With(apperr.MemberReason, apperr.ReasonMissing)
 		}
 		return body, nil
 	}

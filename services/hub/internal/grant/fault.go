@@ -4,7 +4,7 @@ import "github.com/signalcast/signalcast/pkg/apperr"
 
 // Errors of the OAuth endpoints, with the error codes of RFC 6749, RFC 8707 and OpenID Connect.
 var (
-	ErrInvalidRequest = apperr.New(apperr.Invalid, "invalid_request", "")
+	ErrInvalidRequest = apperr.New(apperr.Invalid, "invalid_request", "the request is invalid")
 	ErrInvalidGrant   = apperr.New(apperr.Invalid, "invalid_grant",
 		"the code or refresh token is unknown, used, expired or revoked; start a new authorization")
 	ErrInvalidScope = apperr.New(apperr.Invalid, "invalid_scope",
@@ -21,7 +21,8 @@ var (
 	ErrConsentRequired = apperr.New(apperr.Invalid, "consent_required",
 		"the user must consent; repeat the request without prompt=none")
 	ErrInvalidClient = apperr.New(apperr.Unauthenticated, "invalid_client",
-		"the client is unknown or its authentication failed; check client_id and the client secret")
+		"the client is unknown or its authentication failed; check client_id and the client secret").
+		With(apperr.MemberReason, apperr.ReasonUnknown)
 )
 
 // Errors of the registration and the change of apps.
@@ -32,18 +33,21 @@ var (
 	ErrAppLimit = apperr.New(apperr.Conflict, "limit_reached",
 		"limit of 20 active apps reached; disable one first").With("limit", MaxApps)
 	ErrPublicClient = apperr.New(apperr.Conflict, "public_client", "a public app has no secret; only a confidential app has one")
-	ErrNotFound     = apperr.New(apperr.NotFound, "not_found", "")
+	ErrNotFound     = apperr.New(apperr.NotFound, "not_found", "you have no app or grant with this id")
 )
 
 // Errors of requests with an access token and of consent decisions.
 var (
 	// ErrUnauthenticated is the error of an access token that is invalid, expired or revoked, or that is valid for another
 	// resource.
-	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
+	ErrUnauthenticated = apperr.ErrCredentialUnknown.WithText(
+		"the app token is unknown, or it was issued for another resource; request a new one")
 	// ErrInsufficientScope is the error of a valid access token without the required scope.
-	ErrInsufficientScope = apperr.New(apperr.Forbidden, "insufficient_scope", "")
+	ErrInsufficientScope = apperr.New(apperr.Forbidden, "insufficient_scope",
+		"the credential lacks the scope or permission that the member required names; use one that has it")
 	// ErrForbidden is the error of a consent decision that does not belong to the session or has expired.
-	ErrForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
+	ErrForbidden = apperr.New(apperr.Forbidden, "forbidden",
+		"the decision does not belong to this session or has expired; start the authorization again")
 )
 
 func invalid(field, text string) error {

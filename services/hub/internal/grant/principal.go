@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
@@ -25,9 +26,26 @@ type TokenState struct {
 }
 
 // valid reports whether the token, its grant and its app are all active.
-func (t TokenState) valid(now time.Time) bool {
-	return t.Token.EndedAt.IsZero() && now.Before(t.Token.ExpiresAt) && t.Grant.Active(now) && t.App.Active()
+func (t TokenState) valid(now time.Time) bool { return t.check(now) == nil }
+
+// check returns nil if the token, its grant and its app are all active. Otherwise it returns unauthenticated with the reason
+// revoked or expired.
+func (t TokenState) check(now time.Time) error {
+	switch {
+	case !t.Token.EndedAt.IsZero() || !t.Grant.RevokedAt.IsZero() || !t.App.Active():
+		return errRevokedToken
+	case !now.Before(t.Token.ExpiresAt) || !t.Grant.Active(now):
+		return errExpiredToken
+	}
+	return nil
 }
+
+var (
+	errRevokedToken = apperr.ErrCredentialRevoked.WithText(
+		"the app token or its grant was revoked; ask the user to connect the app again")
+	errExpiredToken = apperr.ErrCredentialExpired.WithText(
+		"the app token has expired; use the refresh token or start a new authorization")
+)
 
 // scopes returns the scopes of the token that the app still has.
 func (t TokenState) scopes() Scopes { return t.Token.Scopes.Intersect(t.App.Scopes) }
@@ -43,7 +61,8 @@ type Principal struct {
 }
 
 // Authenticate returns the principal of an access token for a request to resource. bearer is the text after "Bearer ". A token
-// without a resource is valid for the issuer; any other resource requires a token that names it. Authenticate reads the store for
+// without a resource is valid for the issuer; any other resource requires a token that names it. For caller.AnyResource, every
+// valid token is accepted. Authenticate reads the store for
 // each request, so a revocation applies to the next request at every hub. Errors: unauthenticated, db_unavailable.
 func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Principal, error) {
 	if !wellFormed(AccessPrefix, bearer) {
@@ -54,7 +73,13 @@ func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Pr
 	if err != nil {
 		return Principal{}, err
 	}
-	if t == nil || !t.valid(now) || !s.isFor(t.Grant.Resource, resource) {
+	if t == nil {
+		return Principal{}, ErrUnauthenticated
+	}
+	if err := t.check(now); err != nil {
+		return Principal{}, err
+	}
+	if !s.isFor(t.Grant.Resource, resource) {
 		return Principal{}, ErrUnauthenticated
 	}
 	return Principal{
@@ -64,7 +89,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Pr
 }
 
 func (s *Service) isFor(named, wanted string) bool {
-	return named == wanted || named == "" && wanted == s.Settings.Issuer
+	return named == wanted || named == "" && wanted == s.Settings.Issuer || wanted == caller.AnyResource
 }
 
 // ScopesOf returns the scopes that a caller with an app token or an operator key has on the protocol routes. For any other caller

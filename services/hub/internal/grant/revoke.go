@@ -3,6 +3,8 @@ package grant
 import (
 	"context"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
 // Introspection describes a token to the client to which it was issued.
@@ -50,7 +52,8 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 		return Introspection{}, err
 	}
 	if app.Kind != Confidential {
-		return Introspection{}, ErrInvalidClient.WithText("introspection requires a confidential client")
+		return Introspection{}, ErrInvalidClient.WithText("introspection requires a confidential client").
+			With(apperr.MemberReason, apperr.ReasonWrongKind)
 	}
 	if f.get("token") == "" {
 		return Introspection{}, ErrInvalidRequest.WithText("token is missing")

@@ -46,6 +46,9 @@ type Deps struct {
 	Failures caller.Failures
 	Settings Settings
 	Now      func() time.Time
+	// Announce sends a new access token to the ledger, so that the api and the clock accept it as soon as the app has it. It may
+	// fail, because the store sends the token too. Announce may be nil.
+	Announce func(ctx context.Context, t Token)
 }
 
 // Service is the authorization server for apps.

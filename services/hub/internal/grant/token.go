@@ -61,7 +61,7 @@ func (s *Service) redeem(ctx context.Context, app App, f Form) (Issued, error) {
 	if outcome.Refresh == nil {
 		refresh = ""
 	}
-	return outcome.issued(access, refresh), nil
+	return s.issued(ctx, outcome, access, refresh), nil
 }
 
 func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) {
@@ -93,10 +93,14 @@ func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) 
 	if err != nil {
 		return Issued{}, err
 	}
-	return outcome.issued(access, successors[*outcome.Rotate]), nil
+	return s.issued(ctx, outcome, access, successors[*outcome.Rotate]), nil
 }
 
-func (t Outcome) issued(access, refresh string) Issued {
+// issued announces the new access token and returns the response with it.
+func (s *Service) issued(ctx context.Context, t Outcome, access, refresh string) Issued {
+	if s.Announce != nil {
+		s.Announce(ctx, *t.Access)
+	}
 	return Issued{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: t.Access.ExpiresAt.Sub(t.Access.CreatedAt), RefreshToken: refresh,
 		Scopes: t.Access.Scopes, DenpaID: t.UserID, GrantID: t.GrantID, Resource: t.Resource,

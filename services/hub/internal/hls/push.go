@@ -34,7 +34,8 @@ const (
 
 var (
 	errKey = apperr.New(apperr.Unauthenticated, "unauthenticated",
-		"the stream key is missing, unknown or replaced; create one in the studio")
+		"the stream key is missing, unknown or replaced; create one in the studio").
+		With(apperr.MemberReason, apperr.ReasonMissing)
 	errName = apperr.New(apperr.Invalid, "invalid_name",
 		"the file name must "+nameForm+".m3u8, .ts, .m4s or .mp4")
 	errVideo = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment must be MPEG-TS or fragmented MP4")

@@ -25,7 +25,7 @@ const (
 	cacheNever   = "no-store"
 )
 
-var errNotFound = apperr.New(apperr.NotFound, "not_found", "")
+var errNotFound = apperr.New(apperr.NotFound, "not_found", "there is no such file, or it has expired")
 
 // kinds maps the file extensions of served files to media types.
 var kinds = map[string]string{

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -73,6 +75,9 @@ func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	return grant.ErrInsufficientScope.With("required", r.permission)
 }
 
+// confirmTimeout is the time limit for checking the key of an invalid request.
+const confirmTimeout = 500 * time.Millisecond
+
 // afterCredential handles err, the error of a handler on a route where the ledger checks the operator key together with the
 // write. If err can occur before the ledger checks the key, afterCredential checks the key now. For an invalid key, it returns
 // unauthenticated, so that the response contains no details about the request. Otherwise, it returns err. A key that the ledger
@@ -80,9 +85,12 @@ func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch apperr.Of(err).Kind {
 	case apperr.Unauthenticated:
-		s.Callers.Refused(who)
+		return s.Callers.Refused(c.Request().Context(), who, err)
 	case apperr.Invalid, apperr.TooLarge, apperr.Unsupported, apperr.NotFound:
-		if refused := s.Callers.Confirm(c.Request().Context(), who); refused != nil {
+		// A slow body may have used up the time of the request; its key is checked nevertheless.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), confirmTimeout)
+		defer cancel()
+		if refused := s.Callers.Confirm(ctx, who); refused != nil {
 			return refused
 		}
 	}
@@ -96,6 +104,7 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
 		Accept:        r.who,
+		Public:        r.publicRead(),
 		InCall:        r.inCall && r.scope == "", // to check a scope, the permissions of the key are needed before the write
 		Resource:      s.HubURL + oauthapi.Base,
 		Authorization: req.Header["Authorization"],

@@ -116,7 +116,9 @@ func TestOwnFieldRecord(t *testing.T) {
 	const path = "/api/network/field-record/me"
 	open := b.send("GET", fieldPath, "")
 	w := b.send("GET", path, "", b.byKey())
-	want(t, w, 200, "", "="+open.Body.String(), "Cache-Control: no-store", "Access-Control-Allow-Origin: ")
+	want(t, w, 200, "", "="+open.Body.String(), "Cache-Control: no-store", "Access-Control-Allow-Origin: *", "Access-Control-Allow-Credentials: ")
+	has(t, b.send("OPTIONS", path, ""), "Access-Control-Allow-Headers: authorization", "Access-Control-Allow-Methods: GET, OPTIONS")
+	want(t, b.send("GET", path, "", b.bySession()), 401, "unauthenticated", "reason=missing", "Access-Control-Allow-Origin: *")
 }
 
 // TestRecordsWithoutSources checks that without the ledger, reads of records answer 503. Without the database of followers, the

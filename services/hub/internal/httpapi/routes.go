@@ -71,6 +71,11 @@ type route struct {
 	hot          cachedRead    // cached read that Server.front can answer without routing; nil: none
 }
 
+// publicRead reports whether the route is a read without a required credential. It accepts every valid credential.
+func (r route) publicRead() bool {
+	return r.method == http.MethodGet && r.who.Has(caller.AcceptNone) && !r.who.Has(caller.AcceptClient)
+}
+
 // newRoute returns a route. Routes below oauthapi.Base are protocol routes: they ignore cookies, and scripts of any origin may
 // call them.
 func newRoute(method string, who caller.Accepted, path string, h echo.HandlerFunc) route {
@@ -105,10 +110,11 @@ func read(path, cache string, h echo.HandlerFunc) route { return get(public, pat
 // open returns a public GET route that scripts of any origin may call (CORS). cache is the Cache-Control value of successful
 // responses.
 func open(path, cache string, h echo.HandlerFunc) route {
-	r := read(path, cache, h)
-	r.cors = httpx.Open
-	return r
+	return read(path, cache, h).openTo(httpx.Open)
 }
+
+// openTo sets the CORS class of the route.
+func (r route) openTo(class httpx.CORS) route { r.cors = class; return r }
 
 // cached sets the Cache-Control value of successful responses.
 func (r route) cached(rule string) route { r.cache = rule; return r }
@@ -233,7 +239,7 @@ func (s *Server) routes() []route {
 		read("/api/operator/leaderboard", cacheBoard, nil).fromCacheOrEmpty(s.reads.Board()),
 		read("/api/operator/:handle", cacheBoard, request.ByHandle(s.reads.Atom)),
 		open("/api/operator/:handle/skill", cacheBoard, request.ByHandle(s.reads.Skill)).within(reads.SkillTimeout + time.Second),
-		get(caller.AcceptKey, "/api/network/field-record/me", s.reads.OwnFieldRecord).permit(grant.Read),
+		get(caller.AcceptKey, "/api/network/field-record/me", s.reads.OwnFieldRecord).permit(grant.Read).openTo(httpx.Open),
 		open("/api/network/field-record/:handle", cacheBoard, request.ByHandle(s.reads.FieldRecord)),
 		open("/api/network/pulse", cachePulse, s.reads.Pulse).within(reads.PulseTimeout + time.Second),
 
@@ -324,8 +330,8 @@ func (s *Server) protocolRoutes() []route {
 	return []route{
 		read(p, cacheSpec, s.oauth.IssuerDocument()),
 		open(authorization+p, cacheSpec, s.oauth.IssuerDocument()),
-		open(resource+p, cacheSpec, s.oauth.ResourceDocument("")),
-		open(resource+p+"/mcp", cacheSpec, s.oauth.ResourceDocument("/mcp")),
+		open(resource+p, cacheSpec, s.oauth.ResourceDocument("", grant.AllScopes())),
+		open(resource+p+"/mcp", cacheSpec, s.oauth.ResourceDocument("/mcp", toolScopes(s.tools()))),
 
 		post(login, "/api/dev/apps", request.Body(s.oauth.RegisterApp)),
 		get(login, "/api/dev/apps", s.oauth.ListApps),

@@ -231,8 +231,11 @@ func (s *Server) Table() []httpx.Route { return s.router.Table() }
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close cancels the builds of cached responses and waits until they have ended.
-func (s *Server) Close() { s.close() }
+// Close cancels the builds of cached responses and the verifications of credentials, and waits until they have ended.
+func (s *Server) Close() {
+	s.close()
+	s.Callers.Close()
+}
 
 // mount adds routes and the retired routes to the router, and records which credential kinds each route accepts.
 func (s *Server) mount(routes []route) {
@@ -240,6 +243,9 @@ func (s *Server) mount(routes []route) {
 	s.accepted = make(map[routeKey]caller.Accepted)
 	for _, r := range routes {
 		s.accepted[routeKey{r.method, r.path}] = r.who
+		if r.publicRead() {
+			s.accepted[routeKey{r.method, r.path}] |= caller.AcceptKey // a known key is not charged to its IP address
+		}
 		table = append(table, httpx.Route{
 			Method: r.method, Path: r.path, Who: credentialNames(r.who), Permission: permissionOf(r), CORS: r.cors,
 			Cache:   r.cache,

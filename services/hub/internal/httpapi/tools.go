@@ -5,6 +5,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
 )
 
+// toolScopes returns the scopes that the tools require.
+func toolScopes(tools mcp.Tools) grant.Scopes {
+	var required grant.Scopes
+	for _, t := range tools {
+		required = append(required, t.Scope)
+	}
+	return grant.AllScopes().Intersect(required)
+}
+
 // tools returns the MCP tools with their descriptions, required permissions and functions.
 func (s *Server) tools() mcp.Tools {
 	return mcp.Tools{

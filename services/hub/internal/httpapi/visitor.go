@@ -60,6 +60,30 @@ func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	return err
 }
 
+// PublicRead returns a handler for a public page. Like the public reads of the API, it accepts every valid bearer credential, which
+// only selects the rate limit. Errors: unauthenticated, rate_limited, and the errors of next.
+func (s *Server) PublicRead(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		lines := c.Request().Header["Authorization"]
+		if len(lines) == 0 {
+			return next(c)
+		}
+		who, standing, err := s.Callers.Resolve(c.Request().Context(), caller.Request{
+			Accept: caller.AcceptNone, Public: true, Authorization: lines, IP: c.RealIP(),
+		})
+		if standing != nil {
+			request.SetLimitHeaders(c.Response().Header(), *standing)
+		}
+		if who.Kind == caller.Reader {
+			request.Refund(c)
+		}
+		if err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
 // StartSession stores a session and sets its cookies. Error: db_unavailable.
 func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
 	return s.settings.StartSession(c, op, signedInAt)
@@ -72,8 +96,8 @@ func (s *Server) EndSession(c echo.Context, all bool) error {
 	if all {
 		return s.settings.EndSessions(c, ownPage(r, s.Origin))
 	}
-	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
-	return s.settings.EndSession(c, signed, ok)
+	signed, err := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
+	return s.settings.EndSession(c, signed, err == nil)
 }
 
 // RevokeKey revokes an operator key with its signers and webhooks. Errors: not_found, and the errors of the stores.

@@ -20,7 +20,7 @@ const (
 )
 
 // ErrNoShow is returned for a session id that is unknown or belongs to another operator.
-var ErrNoShow = apperr.New(apperr.NotFound, "not_found", "")
+var ErrNoShow = apperr.New(apperr.NotFound, "not_found", "the operator has no live session with this id")
 
 // Activity counts the new clips, clip views and new followers of an operator in a period.
 type Activity struct {

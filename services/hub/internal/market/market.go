@@ -23,7 +23,7 @@ const (
 var ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 
 // ErrUnknown is the error of a read of an unknown market.
-var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no market with this id")
 
 // Sides returns the names of the two sides of a market, Yes and No unless its venue has other names.
 func Sides(m *marketv1.Market) (yes, no string) {

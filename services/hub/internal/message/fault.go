@@ -4,16 +4,16 @@ import "github.com/signalcast/signalcast/pkg/apperr"
 
 // Errors of messages. The member "reason" distinguishes errors that have the same code.
 var (
-	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_request", "")
-	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
+	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_request", "the message is invalid")
+	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "no valid signer has signed the message")
 
 	ErrTooLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a message must have at most 32 KiB")
-	ErrScope    = apperr.New(apperr.Forbidden, "insufficient_scope", "")
+	ErrScope    = apperr.New(apperr.Forbidden, "insufficient_scope", "the signer lacks the scope that the member required names")
 	ErrBearer   = apperr.New(apperr.Forbidden, "forbidden",
 		"the bearer token belongs to another passport or app than the message; use a token of the same passport and app")
 	ErrNonce = apperr.New(apperr.Conflict, "nonce_reused",
 		"the key has already signed another message with this nonce; use a new nonce").With(memberReason, reasonNonce)
-	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "")
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "there is no such signer or message")
 )
 
 // Errors of the registration and revocation of signers.

@@ -54,4 +54,4 @@ type Class struct {
 }
 
 // ErrUnknown is the error of a request for an unknown operator or key.
-var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no such operator or key")

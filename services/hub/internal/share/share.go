@@ -27,7 +27,7 @@ type Link struct {
 }
 
 // ErrUnknown is the error of a code that has no link.
-var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no link with this code")
 
 // Store stores short links. Each target has at most one code, which never changes.
 type Store interface {

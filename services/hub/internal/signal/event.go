@@ -37,7 +37,7 @@ const (
 )
 
 // ErrPayload is the error of an event payload that is invalid for the type of the event.
-var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "").With("field", "payload")
+var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "payload is invalid for the type of the event").With("field", "payload")
 
 // eventID derives the id of an event from the id of its call and an idempotency key. It returns a UUIDv8, the same for each
 // attempt.

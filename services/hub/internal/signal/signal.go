@@ -30,4 +30,4 @@ func ParseFeedType(raw string) FeedType {
 }
 
 // ErrUnknown is the error of a request for a call that does not exist.
-var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no call with this id")

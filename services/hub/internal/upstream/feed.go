@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,10 +11,22 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/outbox"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
-// Feed sends events to the event feed of the ledger after the hub has committed them.
-type Feed struct{ Ledger feedv1.FeedServiceClient }
+// Feed sends the facts of the outbox to the ledger after the hub has committed them.
+type Feed struct {
+	Ledger    feedv1.FeedServiceClient
+	Operators operatorv1.OperatorServiceClient
+}
+
+// Types of facts about access tokens of apps. They are not events: the ledger stores them to accept the tokens on public reads.
+// The topic is the hexadecimal hash of the token, and the data is the id of the grant.
+const (
+	tokenIssued  = "token.issued" // at is the expiry
+	tokenRevoked = "token.revoked"
+	grantRevoked = "grant.revoked" // without a topic
+)
 
 // Prefixes of the names of channels that belong to one operator. The rest of the name identifies the operator.
 const (
@@ -29,13 +42,16 @@ const (
 )
 
 // Publish sends facts to the ledger. It sends viewer numbers, and facts of an operator's private channel, as news, which the
-// ledger does not number. It sends watched time as reports of viewers. It sends snapshots of channels as copies, and an overlay signal as news and as a copy. The ledger
-// numbers all other facts. Publish returns the errors of the ledger.
+// ledger does not number. It sends watched time as reports of viewers. It sends snapshots of channels as copies, and an overlay
+// signal as news and as a copy. The ledger numbers all other facts. Facts about access tokens are not sent to the feed. Publish
+// returns the errors of the ledger.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
-	r := &feedv1.PublishRequest{}
+	r, tokens := &feedv1.PublishRequest{}, &operatorv1.StoreAppTokensRequest{}
 	for _, one := range facts {
 		at := timestamppb.New(one.At)
 		switch {
+		case one.Type == tokenIssued, one.Type == tokenRevoked, one.Type == grantRevoked:
+			tokens.Tokens = append(tokens.Tokens, tokenOf(one))
 		case strings.HasPrefix(one.Topic, me):
 			r.News = append(r.News, &feedv1.News{Channel: one.Topic, Type: one.Type, At: at, Data: one.Data})
 		case one.Type == viewers:
@@ -61,8 +77,25 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 			})
 		}
 	}
+	if len(tokens.GetTokens()) > 0 {
+		if _, err := f.Operators.StoreAppTokens(ctx, tokens); err != nil || len(tokens.GetTokens()) == len(facts) {
+			return err
+		}
+	}
 	_, err := f.Ledger.Publish(ctx, r)
 	return err
+}
+
+// tokenOf returns the message of a fact about access tokens.
+func tokenOf(f outbox.Fact) *operatorv1.AppToken {
+	hash, _ := hex.DecodeString(f.Topic) // written by the hub
+	t := &operatorv1.AppToken{Hash: hash, GrantId: f.Data}
+	if f.Type == tokenIssued {
+		t.ExpiresAt = timestamppb.New(f.At)
+	} else {
+		t.RevokedAt = timestamppb.New(f.At)
+	}
+	return t
 }
 
 // replaceCopy adds the copy of a fact to list. It replaces an earlier copy of the same channel.

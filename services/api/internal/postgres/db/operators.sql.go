@@ -598,7 +598,7 @@ WITH used AS (
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
 FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
-WHERE k.hash = $1 AND k.revoked_at IS NULL
+WHERE k.hash = $1
 `
 
 type VerifyKeyParams struct {
@@ -611,7 +611,8 @@ type VerifyKeyRow struct {
 	OperatorKey OperatorKey
 }
 
-// Returns the active key with this hash and its operator. last_used_at is written at most once a minute.
+// Returns the key with this hash and its operator. The key may be revoked. last_used_at of an active key is written at most once
+// a minute.
 func (q *Queries) VerifyKey(ctx context.Context, arg VerifyKeyParams) (VerifyKeyRow, error) {
 	row := q.db.QueryRow(ctx, VerifyKey, arg.Hash, arg.Now)
 	var i VerifyKeyRow

@@ -146,7 +146,8 @@ WHERE hash IN (
     FOR UPDATE SKIP LOCKED);
 
 -- name: VerifyKey :one
--- Returns the active key with this hash and its operator. last_used_at is written at most once a minute.
+-- Returns the key with this hash and its operator. The key may be revoked. last_used_at of an active key is written at most once
+-- a minute.
 WITH used AS (
     UPDATE operator_keys AS o SET last_used_at = @now::timestamptz
     WHERE o.hash = @hash AND o.revoked_at IS NULL
@@ -154,7 +155,7 @@ WITH used AS (
 )
 SELECT sqlc.embed(u), sqlc.embed(k)
 FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
-WHERE k.hash = @hash AND k.revoked_at IS NULL;
+WHERE k.hash = @hash;
 
 -- name: LockSender :one
 -- Returns the tier of the operator who signed a message and locks the operator, so that messages of one operator are

@@ -84,7 +84,8 @@ type item struct {
 	disputed bool                                // the outcome of the market is under review
 }
 
-var errItemNotFound = apperr.New(apperr.NotFound, "not_found", "")
+var errItemNotFound = apperr.New(apperr.NotFound, "not_found",
+	"there is no such card; kind must be operator, market or signal, and id must exist")
 
 // item returns the item with the given kind and id. Error: not_found.
 func (s *Server) item(ctx context.Context, kind, id string) (item, error) {

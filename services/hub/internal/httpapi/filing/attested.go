@@ -131,7 +131,7 @@ func creationPayload(o httpx.Object) ([]byte, error) {
 // use fails early.
 func (s *Server) creationError(c echo.Context, err error) error {
 	if apperr.Of(err).Kind == apperr.Unauthenticated {
-		s.Callers.Refused(request.Caller(c))
+		err = s.Callers.Refused(c.Request().Context(), request.Caller(c), err)
 	}
 	return view.WithReceipt(s.HubURL, err)
 }

@@ -116,7 +116,7 @@ func (s *Server) Analytics(c echo.Context) error {
 	handle, err := request.HandleQuery(c)
 	if who.Kind != caller.Admin {
 		if err == nil && handle != who.Operator.Handle {
-			return caller.ErrForbidden
+			return caller.ErrForbidden.WithText("an operator can read only its own analytics; use your own handle or the admin secret")
 		}
 		handle, err = who.Operator.Handle, nil
 	}

@@ -86,7 +86,7 @@ func (s *Server) mayCall(ctx context.Context, name string) error {
 	}
 	call, ok := ctx.Value(agentCallKey{}).(*agentCall)
 	if !ok {
-		return caller.ErrUnauthenticated
+		return errNoCredential
 	}
 	required := t.Permission
 	if call.scoped {
@@ -94,12 +94,16 @@ func (s *Server) mayCall(ctx context.Context, name string) error {
 	}
 	switch {
 	case call.who.Kind == caller.Anonymous:
-		return call.refuse(&Refusal{caller.ErrUnauthenticated, required})
+		return call.refuse(&Refusal{errNoCredential.With("required", required), required})
 	case !t.allows(call.who):
 		return call.refuse(grant.ErrInsufficientScope.With("required", required))
 	}
 	return nil
 }
+
+// errNoCredential is the error of a call without a credential of a tool that requires one.
+var errNoCredential = apperr.ErrCredentialMissing.WithText("this tool requires a credential with the scope or permission that the " +
+	"challenge WWW-Authenticate names: an operator key at /api/mcp, or an app token at /api/protocol/v1/mcp")
 
 // Refusal is the error of a tool call without a credential. Needs is the required permission or scope.
 type Refusal struct {
@@ -115,7 +119,7 @@ func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, ok := ctx.Value(agentCallKey{}).(*agentCall)
 		if !ok {
-			return nil, caller.ErrUnauthenticated
+			return nil, errNoCredential
 		}
 		ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 		defer cancel()
@@ -127,7 +131,7 @@ func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 		}
 		switch f := apperr.Of(err); f.Kind {
 		case apperr.Unauthenticated: // the ledger has rejected a key that passed the earlier check
-			s.Callers.Refused(call.who)
+			err = s.Callers.Refused(ctx, call.who, err)
 			_ = call.refuse(err)
 		case apperr.Internal:
 			s.Log.ErrorContext(ctx, "tool call failed", "tool", t.Name, "error", err)

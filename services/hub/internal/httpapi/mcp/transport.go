@@ -57,8 +57,9 @@ func (s *Server) Message(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if code, why := readMessage(body); code != 0 {
-		return messageError(c, http.StatusBadRequest, code, why)
+	id, code, why := readMessage(body)
+	if code != 0 {
+		return messageError(c, http.StatusBadRequest, id, code, why)
 	}
 	call := &agentCall{who: request.Caller(c), scoped: c.Path() != Path}
 	out := &bufferedResponse{header: http.Header{}}
@@ -72,37 +73,41 @@ func (s *Server) Message(c echo.Context) error {
 	if refused := call.refusal.Load(); refused != nil {
 		return *refused
 	}
-	return out.send(c)
+	return out.send(c, id)
 }
 
 // integerID matches the numbers that every JSON parser reads as the same integer. The SDK would change other numbers when it
 // repeats an id in a response.
 var integerID = regexp.MustCompile(`^-?\d{1,15}$`)
 
-// readMessage returns an error code and an error text for an invalid body: a batch, a duplicate member, invalid JSON, or an id
-// that the response could not repeat exactly. The code is 0 for a valid body.
-func readMessage(body []byte) (code int64, why string) {
+// readMessage returns the id of a message, which is nil for a notification. For an invalid body, it returns an error code and an
+// error text: for a batch, a duplicate member, invalid JSON, or an id that the response could not repeat exactly. The code is 0 for a
+// valid body.
+func readMessage(body []byte) (id json.RawMessage, code int64, why string) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {
-		return jsonrpc.CodeInvalidRequest, "batches are not supported; send one message per request"
+		return nil, jsonrpc.CodeInvalidRequest, "batches are not supported; send one message per request"
 	}
 	o, err := httpx.DecodeBytes(body)
 	if err != nil {
-		return jsonrpc.CodeParseError, apperr.Of(err).Message
+		return nil, jsonrpc.CodeParseError, apperr.Of(err).Message
 	}
-	if id := o.Raw("id"); len(id) > 0 && id[0] != '"' && !integerID.Match(id) {
-		return jsonrpc.CodeInvalidRequest, "id must be a string or an integer of at most 15 digits"
+	if id = json.RawMessage(o.Raw("id")); len(id) > 0 && id[0] != '"' && !integerID.Match(id) {
+		return nil, jsonrpc.CodeInvalidRequest, "id must be a string or an integer of at most 15 digits"
 	}
-	return 0, ""
+	return id, 0, ""
 }
 
-// messageError sends a JSON-RPC error with a null id. status is the HTTP status, and code and why are the members of the error.
-func messageError(c echo.Context, status int, code int64, why string) error {
+// messageError sends a JSON-RPC error. id is the id of the message; nil becomes null. status is the HTTP status, and code and why are the members of the error.
+func messageError(c echo.Context, status int, id json.RawMessage, code int64, why string) error {
 	return httpx.JSON(c, status, struct {
 		Version string         `json:"jsonrpc"`
-		ID      *string        `json:"id"`
-		Error   messageErrJSON `json:"error"`
-	}{Version: "2.0", Error: messageErrJSON{code, why}})
+		ID      json.RawMessage `json:"id"`
+		Error   messageErrJSON  `json:"error"`
+	}{Version: "2.0", ID: id, Error: messageErrJSON{code, why}})
 }
+
+// notHandled is the start of the text with which the SDK rejects a method that it does not know, for older protocol versions.
+const notHandled = "JSON RPC not handled: "
 
 type messageErrJSON struct {
 	Code    int64  `json:"code"`
@@ -130,8 +135,8 @@ func (h *bufferedResponse) Write(b []byte) (int, error) {
 }
 
 // send writes the buffered response to the client. Plain-text errors of the SDK become JSON-RPC errors, so that every response is
-// JSON.
-func (h *bufferedResponse) send(c echo.Context) error {
+// JSON. id is the id of the message.
+func (h *bufferedResponse) send(c echo.Context, id json.RawMessage) error {
 	_, event, stream := bytes.Cut(h.body.Bytes(), []byte("data: "))
 	if stream && h.header.Get("Content-Type") == "text/event-stream" {
 		// For older protocol versions, the SDK rejects a GET stream with an event stream of one event.
@@ -143,7 +148,11 @@ func (h *bufferedResponse) send(c echo.Context) error {
 	case json.Valid(h.body.Bytes()):
 		return httpx.Blob(c, h.status, h.body.Bytes())
 	case h.status >= http.StatusBadRequest && h.status < http.StatusInternalServerError:
-		return messageError(c, h.status, jsonrpc.CodeInvalidRequest, strings.TrimSpace(h.body.String()))
+		text := strings.TrimSpace(h.body.String())
+		if len(id) > 0 && strings.HasPrefix(text, notHandled) {
+			return messageError(c, http.StatusOK, id, jsonrpc.CodeMethodNotFound, "unknown method: "+strings.TrimPrefix(text, notHandled))
+		}
+		return messageError(c, h.status, id, jsonrpc.CodeInvalidRequest, text)
 	}
 	return errors.New("mcp handler answered " + http.StatusText(h.status) + ": " + h.body.String())
 }

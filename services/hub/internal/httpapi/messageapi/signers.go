@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/proto/openapi"
@@ -38,7 +39,7 @@ func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 			return out, nil
 		}
 	}
-	return out, grant.ErrUnauthenticated // the grant ended after the token was checked
+	return out, apperr.ErrCredentialRevoked // the grant ended after the token was checked
 }
 
 // ChallengeSigner handles POST /api/protocol/v1/signers/challenge, which returns the challenge that a new signer must sign.

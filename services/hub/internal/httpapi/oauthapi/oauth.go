@@ -45,7 +45,8 @@ func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 	return func(c echo.Context) error {
 		for _, header := range c.Request().Header["Authorization"] {
 			if scheme, _, _ := strings.Cut(header, " "); !strings.EqualFold(scheme, "Basic") {
-				return withDescription(grant.ErrInvalidClient) // this header supports only Basic authentication
+				return withDescription(grant.ErrInvalidClient.With(apperr.MemberReason, apperr.ReasonWrongKind).WithText(
+					"the token endpoints accept the credentials of an app: HTTP Basic, or client_id and client_secret in the body"))
 			}
 		}
 		values, err := clientValues(c)

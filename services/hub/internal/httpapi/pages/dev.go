@@ -168,7 +168,7 @@ func noticeOf(f *apperr.Fault) string {
 func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	cookie, err := c.Cookie(cookieToken)
 	if err != nil || cookie.Value == "" {
-		return operator.Operator{}, httpx.ErrUnauthenticated
+		return operator.Operator{}, errSignedOut
 	}
 	who, err := s.Login(c, cookie.Value)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
 	if v := s.viewer(c); err == nil && v.session.UserID != "" && v.session.UserID != string(op.ID) {
-		err = httpx.ErrUnauthenticated // the session belongs to another operator
+		err = apperr.ErrCredentialUnknown // the session belongs to another operator
 	}
 	return op, err
 }
@@ -194,7 +194,7 @@ func (s *site) receiveToken(c echo.Context) error {
 	case state == "" || len(state) > maxState:
 		return errCrossOrigin
 	case token == "" || len(token) > maxToken || strings.Trim(token, tokenChars) != "":
-		return httpx.ErrUnauthenticated
+		return apperr.ErrCredentialUnknown
 	}
 	s.setCookie(c, sessionPath, cookiePending, token, pendingLife)
 	on := url.Values{"state": {state}}
@@ -216,7 +216,7 @@ func (s *site) startSession(c echo.Context) error {
 	}
 	token, err := c.Cookie(cookiePending)
 	if err != nil {
-		return httpx.ErrUnauthenticated
+		return errSignedOut
 	}
 	who, err := s.Login(c, token.Value)
 	if err != nil {

@@ -52,6 +52,8 @@ type Deps struct {
 	People   People
 	Messages *message.Service
 	Provider string // name of the identity provider
+	// PublicRead returns a handler for a public page. It accepts every valid bearer credential.
+	PublicRead func(echo.HandlerFunc) echo.HandlerFunc
 	// Login returns the identity of an identity token and charges the rate limit of its subject.
 	Login func(c echo.Context, token string) (operator.Identity, error)
 	// Visitor returns the operator of the session of a request, and the operator's handle. Both are empty without a session.
@@ -145,12 +147,25 @@ const (
 	marketPath  = "/m/"
 )
 
+// withoutBearer returns a handler for a page that reads only cookies. A bearer credential is rejected, so that a client with an
+// invalid one cannot take the page as a confirmation that it is valid.
+func withoutBearer(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if len(c.Request().Header["Authorization"]) > 0 {
+			return apperr.ErrCredentialWrongKind.WithText("this page accepts only the cookies of its browser; omit the header Authorization")
+		}
+		return next(c)
+	}
+}
+
 func (s *site) routes() []httpx.Route {
 	page := func(method, path, who, cache string, h echo.HandlerFunc) httpx.Route {
-		return httpx.Route{
-			Method: method, Path: path, Who: []string{who}, Cache: cache,
-			Handler: s.withAccount(httpx.Anonymous(h)),
+		if method == http.MethodGet && who == "public" {
+			h = s.PublicRead(h)
+		} else {
+			h = withoutBearer(h)
 		}
+		return httpx.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.withAccount(h)}
 	}
 	return []httpx.Route{
 		page(http.MethodGet, receiptPath+":id", "public", request.CacheShort, s.receipt),
@@ -190,29 +205,29 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
 		{
 			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: request.CacheShort,
-			Handler: s.withPageHeaders(httpx.Anonymous(s.overlay)),
+			Handler: s.withPageHeaders(s.PublicRead(s.overlay)),
 		},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		{
 			Method: http.MethodGet, Path: docsPath + "/", Who: []string{"public"}, Cache: cacheGuides,
-			Handler: s.withPageHeaders(httpx.Anonymous(s.docsFolder)),
+			Handler: s.withPageHeaders(s.PublicRead(s.docsFolder)),
 		},
 		{
 			Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides,
-			Handler: s.withPageHeaders(httpx.Anonymous(s.firstGuide)),
+			Handler: s.withPageHeaders(s.PublicRead(s.firstGuide)),
 		},
 		{
 			Method: http.MethodGet, Path: guidesPath + "/", Who: []string{"public"}, Cache: cacheGuides,
-			Handler: s.withPageHeaders(httpx.Anonymous(s.guides)),
+			Handler: s.withPageHeaders(s.PublicRead(s.guides)),
 		},
 		{
 			Method: http.MethodGet, Path: guidesPath + "/:file", Who: []string{"public"}, Cache: cacheGuides,
-			Handler: s.withPageHeaders(httpx.Anonymous(s.guides)),
+			Handler: s.withPageHeaders(s.PublicRead(s.guides)),
 		},
 		{
 			Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable",
-			Handler: httpx.Anonymous(s.static),
+			Handler: s.PublicRead(s.static),
 		},
 	}
 }

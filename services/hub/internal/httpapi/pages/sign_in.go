@@ -131,8 +131,9 @@ func (s *site) redirectToSignIn(c echo.Context, back string) error {
 }
 
 var (
-	errNoLogin   = apperr.New(apperr.Unauthenticated, "unauthenticated", "Sign-in is not configured on this server.")
-	errSignedOut = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
+	errNoLogin = apperr.New(apperr.Unauthenticated, "unauthenticated", "Sign-in is not configured on this server.").
+			With(apperr.MemberReason, apperr.ReasonMissing)
+	errSignedOut = apperr.ErrCredentialMissing.WithText("this page requires a session; sign in")
 )
 
 // isReturnPath reports whether a sign-in may return to an address. It accepts only the path and query of a page in returnPages.

@@ -21,7 +21,9 @@ func (s *site) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 		err := next(c)
 		r := c.Request()
 		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if !errors.Is(err, echo.ErrNotFound) || !isRead || !strings.Contains(r.Header.Get("Accept"), "text/html") ||
+		// A parameter that contains a slash has a route, but no resource.
+		unknown := errors.Is(err, echo.ErrNotFound) || errors.Is(err, httpx.ErrNotFound) && !c.Response().Committed
+		if !unknown || !isRead || !strings.Contains(r.Header.Get("Accept"), "text/html") ||
 			slices.ContainsFunc(machinePaths, func(p string) bool { return strings.HasPrefix(r.URL.Path+"/", p) }) {
 			return err
 		}

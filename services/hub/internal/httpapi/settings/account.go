@@ -24,7 +24,8 @@ const identityTokenHeader = "Privy-Id-Token"
 func identityToken(c echo.Context) (string, error) {
 	tokens := c.Request().Header[identityTokenHeader]
 	if len(tokens) > 1 || len(tokens) == 1 && tokens[0] == "" {
-		return "", caller.ErrUnauthenticated
+		return "", caller.ErrUnauthenticated.WithText(
+			"the header privy-id-token must have exactly one identity token; omit the header without one")
 	}
 	if len(tokens) == 0 {
 		return "", nil

@@ -87,11 +87,11 @@ var errAll = apperr.New(apperr.Invalid, "invalid_all", "all must be true or fals
 // without a session. A request with a session must come from the origin of the hub.
 func (s *Server) SignOut(c echo.Context) error {
 	r := c.Request()
-	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
+	signed, err := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
+	ok := err == nil
 	if ok && !httpx.SameOrigin(r, s.Origin) {
 		return caller.ErrForbidden.WithText("a request with a session must have the Origin of this hub")
 	}
-	var err error
 	switch c.QueryParam("all") {
 	case "", "false":
 		err = s.EndSession(c, signed, ok)

@@ -219,6 +219,10 @@ func (q *Queries) GetRefreshToken(ctx context.Context, hash []byte) (GetRefreshT
 }
 
 const insertAccessToken = `-- name: InsertAccessToken :exec
+WITH sent AS (
+    INSERT INTO outbox (type, at, topic, data)
+    VALUES ('token.issued', $5, encode($1::bytea, 'hex'), ($2::uuid)::text)
+)
 INSERT INTO access_tokens (hash, grant_id, scopes, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5)
 `
@@ -231,6 +235,7 @@ type InsertAccessTokenParams struct {
 	ExpiresAt time.Time
 }
 
+// Stores a token, and sends its hash, its grant and its expiry to the ledger, which accepts it on public reads.
 func (q *Queries) InsertAccessToken(ctx context.Context, arg InsertAccessTokenParams) error {
 	_, err := q.db.Exec(ctx, insertAccessToken,
 		arg.Hash,
@@ -546,7 +551,12 @@ func (q *Queries) LockRefreshToken(ctx context.Context, hash []byte) ([]byte, er
 }
 
 const revokeAccessToken = `-- name: RevokeAccessToken :exec
-UPDATE access_tokens SET revoked_at = $1::timestamptz WHERE hash = $2 AND revoked_at IS NULL
+WITH sent AS (
+    INSERT INTO outbox (type, at, topic, data)
+    SELECT 'token.revoked', $1::timestamptz, encode(t.hash, 'hex'), t.grant_id::text FROM access_tokens AS t
+    WHERE t.hash = $2 AND t.revoked_at IS NULL
+)
+UPDATE access_tokens AS u SET revoked_at = $1::timestamptz WHERE u.hash = $2 AND u.revoked_at IS NULL
 `
 
 type RevokeAccessTokenParams struct {
@@ -554,14 +564,20 @@ type RevokeAccessTokenParams struct {
 	Hash []byte
 }
 
+// Revokes a token, and sends the revocation to the ledger.
 func (q *Queries) RevokeAccessToken(ctx context.Context, arg RevokeAccessTokenParams) error {
 	_, err := q.db.Exec(ctx, revokeAccessToken, arg.Now, arg.Hash)
 	return err
 }
 
 const revokeGrant = `-- name: RevokeGrant :execrows
-UPDATE grants SET revoked_at = coalesce(revoked_at, $1::timestamptz), revoked_by = coalesce(revoked_by, $2::text)
-WHERE id = $3 AND ($4::uuid IS NULL OR user_id = $4::uuid)
+WITH sent AS (
+    INSERT INTO outbox (type, at, data)
+    SELECT 'grant.revoked', $1::timestamptz, g.id::text FROM grants AS g
+    WHERE g.id = $3 AND ($4::uuid IS NULL OR g.user_id = $4::uuid) AND g.revoked_at IS NULL
+)
+UPDATE grants AS u SET revoked_at = coalesce(u.revoked_at, $1::timestamptz), revoked_by = coalesce(u.revoked_by, $2::text)
+WHERE u.id = $3 AND ($4::uuid IS NULL OR u.user_id = $4::uuid)
 `
 
 type RevokeGrantParams struct {
@@ -571,7 +587,7 @@ type RevokeGrantParams struct {
 	UserID    *string
 }
 
-// Revokes a grant. A null user matches any user. Repeating it changes nothing.
+// Revokes a grant, and sends the revocation to the ledger. A null user matches any user. Repeating it changes nothing.
 func (q *Queries) RevokeGrant(ctx context.Context, arg RevokeGrantParams) (int64, error) {
 	result, err := q.db.Exec(ctx, revokeGrant,
 		arg.Now,
@@ -586,9 +602,13 @@ func (q *Queries) RevokeGrant(ctx context.Context, arg RevokeGrantParams) (int64
 }
 
 const revokeGrantsOfApp = `-- name: RevokeGrantsOfApp :many
-UPDATE grants SET revoked_at = $1::timestamptz, revoked_by = 'app_disabled'
-WHERE app_id = $2 AND revoked_at IS NULL
-RETURNING id
+WITH sent AS (
+    INSERT INTO outbox (type, at, data)
+    SELECT 'grant.revoked', $1::timestamptz, g.id::text FROM grants AS g WHERE g.app_id = $2 AND g.revoked_at IS NULL
+)
+UPDATE grants AS u SET revoked_at = $1::timestamptz, revoked_by = 'app_disabled'
+WHERE u.app_id = $2 AND u.revoked_at IS NULL
+RETURNING u.id
 `
 
 type RevokeGrantsOfAppParams struct {
@@ -596,6 +616,7 @@ type RevokeGrantsOfAppParams struct {
 	AppID string
 }
 
+// Revokes the grants of an app, and sends the revocations to the ledger.
 func (q *Queries) RevokeGrantsOfApp(ctx context.Context, arg RevokeGrantsOfAppParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, revokeGrantsOfApp, arg.Now, arg.AppID)
 	if err != nil {

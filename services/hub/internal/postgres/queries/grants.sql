@@ -71,14 +71,24 @@ WHERE id = @id AND revoked_at IS NULL
     AND (last_used_at IS NULL OR last_used_at <= sqlc.arg(now)::timestamptz - sqlc.arg(every)::interval);
 
 -- name: RevokeGrant :execrows
--- Revokes a grant. A null user matches any user. Repeating it changes nothing.
-UPDATE grants SET revoked_at = coalesce(revoked_at, @now::timestamptz), revoked_by = coalesce(revoked_by, @revoked_by::text)
-WHERE id = @id AND (sqlc.narg(user_id)::uuid IS NULL OR user_id = sqlc.narg(user_id)::uuid);
+-- Revokes a grant, and sends the revocation to the ledger. A null user matches any user. Repeating it changes nothing.
+WITH sent AS (
+    INSERT INTO outbox (type, at, data)
+    SELECT 'grant.revoked', @now::timestamptz, g.id::text FROM grants AS g
+    WHERE g.id = @id AND (sqlc.narg(user_id)::uuid IS NULL OR g.user_id = sqlc.narg(user_id)::uuid) AND g.revoked_at IS NULL
+)
+UPDATE grants AS u SET revoked_at = coalesce(u.revoked_at, @now::timestamptz), revoked_by = coalesce(u.revoked_by, @revoked_by::text)
+WHERE u.id = @id AND (sqlc.narg(user_id)::uuid IS NULL OR u.user_id = sqlc.narg(user_id)::uuid);
 
 -- name: RevokeGrantsOfApp :many
-UPDATE grants SET revoked_at = @now::timestamptz, revoked_by = 'app_disabled'
-WHERE app_id = @app_id AND revoked_at IS NULL
-RETURNING id;
+-- Revokes the grants of an app, and sends the revocations to the ledger.
+WITH sent AS (
+    INSERT INTO outbox (type, at, data)
+    SELECT 'grant.revoked', @now::timestamptz, g.id::text FROM grants AS g WHERE g.app_id = @app_id AND g.revoked_at IS NULL
+)
+UPDATE grants AS u SET revoked_at = @now::timestamptz, revoked_by = 'app_disabled'
+WHERE u.app_id = @app_id AND u.revoked_at IS NULL
+RETURNING u.id;
 
 -- name: ListGrantsWithSigners :many
 -- Returns those grants that have signers. It must run after the grants are locked and as a separate statement, so that
@@ -107,6 +117,11 @@ SELECT ((SELECT count(*) FROM requests) + (SELECT count(*) FROM codes)
     + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh))::bigint AS deleted;
 
 -- name: InsertAccessToken :exec
+-- Stores a token, and sends its hash, its grant and its expiry to the ledger, which accepts it on public reads.
+WITH sent AS (
+    INSERT INTO outbox (type, at, topic, data)
+    VALUES ('token.issued', @expires_at, encode(@hash::bytea, 'hex'), (@grant_id::uuid)::text)
+)
 INSERT INTO access_tokens (hash, grant_id, scopes, created_at, expires_at)
 VALUES (@hash, @grant_id, @scopes, @created_at, @expires_at);
 
@@ -137,7 +152,13 @@ FROM access_tokens t JOIN grants g ON g.id = t.grant_id JOIN apps a ON a.id = g.
 WHERE t.hash = @hash;
 
 -- name: RevokeAccessToken :exec
-UPDATE access_tokens SET revoked_at = @now::timestamptz WHERE hash = @hash AND revoked_at IS NULL;
+-- Revokes a token, and sends the revocation to the ledger.
+WITH sent AS (
+    INSERT INTO outbox (type, at, topic, data)
+    SELECT 'token.revoked', @now::timestamptz, encode(t.hash, 'hex'), t.grant_id::text FROM access_tokens AS t
+    WHERE t.hash = @hash AND t.revoked_at IS NULL
+)
+UPDATE access_tokens AS u SET revoked_at = @now::timestamptz WHERE u.hash = @hash AND u.revoked_at IS NULL;
 
 -- name: LockRefreshToken :one
 -- Locks a refresh token. Concurrent attempts are serialized, and the next statement sees the changes of the previous
