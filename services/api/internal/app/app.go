@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -24,6 +25,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/service"
 	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/pkg/version"
+	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
@@ -204,6 +206,9 @@ func (a *App) buildServers() error {
 	closed := a.metrics.Counter("socket_closed_total", "Websocket connections closed, by close code.", "code")
 	a.public = httpapi.New(httpapi.Deps{
 		Trusted: a.cfg.Trusted, HubURL: a.cfg.HubURL,
+		ServedBy: openapi.Hosts{
+			Hub: strings.TrimRight(a.cfg.HubURL, "/"), Clock: strings.TrimRight(a.cfg.ClockURL, "/"),
+		}.Serving,
 		Feed: a.store, Boards: a.boards, Oracle: a.oracle, Markets: a.markets, Outcomes: a.resolves, Operators: a.operators,
 		Webhooks: a.webhooks, Stations: a.stations, Signals: a.signals, Lanes: lane.NewService(a.store, a.now),
 		Records: a.records, Broker: a.broker, Login: a.readers.Login, Readers: a.readers, Viewers: a.ticker.Viewers,

@@ -40,6 +40,7 @@ type Config struct {
 	StationPrivate bool          `env:"FEDERATION_ALLOW_PRIVATE"` // allows http and private addresses in the URLs of stations
 
 	HubURL    string         `env:"HUB_URL"`
+	ClockURL  string         `env:"CLOCK_URL"`     // base URL of the clock, for unknown paths that it serves; may be empty
 	Providers config.Secret  `env:"IDP_PROVIDERS"` // JSON list of providers; contains the secrets of their user APIs
 	AnonLimit int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
 	KeyLimit  int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
@@ -90,6 +91,9 @@ func (c *Config) Check(r *config.Report) {
 		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
 	}
 	r.PublicURL("HUB_URL", c.HubURL)
+	if c.ClockURL != "" {
+		r.PublicURL("CLOCK_URL", c.ClockURL)
+	}
 	c.checkProviders(r)
 	r.URL("POLYMARKET_GAMMA_URL", c.GammaURL, "https", "http")
 	r.URL("POLYMARKET_CLOB_URL", c.ClobURL, "https", "http")

@@ -201,8 +201,8 @@ func TestDegraded(t *testing.T) {
 	for path, want := range map[string]struct{ body, source string }{
 		"/api/v1/feed":                      {`{"items":[],"next_cursor":null}`, "db"},
 		"/api/v1/signals/leaderboard":       {`{"leaderboard":[],"updatedAt":"` + now + `"}`, "db"},
-		"/api/v1/signals/external":          {`{"signals":[],"count":0,"updatedAt":"` + now + `"}`, "timeout"},
-		"/api/aura/top":                     {`{"markets":[],"updatedAt":"` + now + `"}`, "timeout"},
+		"/api/v1/signals/external":          {`{"signals":[],"count":0,"updatedAt":"` + now + `"}`, "db"},
+		"/api/aura/top":                     {`{"markets":[],"updatedAt":"` + now + `"}`, "db"},
 		"/api/aura/history?marketId=701122": {`{"marketId":"701122","points":[]}`, "db"},
 	} {
 		t.Run(path, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +27,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/telemetry"
 	"github.com/signalcast/signalcast/pkg/version"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/clock/internal/grpcapi"
 	"github.com/signalcast/signalcast/services/clock/internal/httpapi"
@@ -123,6 +125,9 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 func (a *App) buildServers() error {
 	a.api = httpapi.New(httpapi.Config{
 		Programs: a.programs, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, Shared: a.sharedCaches(), Addresses: a.addresses(),
+		ServedBy: openapi.Hosts{
+			Hub: strings.TrimRight(a.cfg.HubURL, "/"), API: strings.TrimRight(a.cfg.APIURL, "/"),
+		}.Serving,
 		Verify:  upstream.NewLedger(a.ledger).VerifyReader,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})

@@ -29,6 +29,9 @@ type Config struct {
 	Ledger       string        `env:"API_ADDR"` // host:port of the gRPC server of the api service
 	Link         config.Secret `env:"LINK_SECRET"`
 
+	HubURL string `env:"HUB_URL"` // base URLs of the other hosts, for unknown paths that they serve; may be empty
+	APIURL string `env:"API_URL"`
+
 	Lanes   []program.Lane `env:"PROGRAM_LANES"`                    // lanes of the default channel; empty: program.DefaultLanes
 	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests a minute from one IP address; 0: no limit
 	Trusted []netip.Prefix `env:"TRUSTED_PROXIES"`
@@ -49,6 +52,11 @@ func (c *Config) Check(r *config.Report) {
 	r.PrivateAddr("METRICS_ADDR", c.Metrics)
 	r.DSN("DATABASE_URL", c.Database, "postgres", "postgresql")
 	r.Addr("API_ADDR", c.Ledger)
+	for name, base := range map[string]string{"HUB_URL": c.HubURL, "API_URL": c.APIURL} {
+		if base != "" {
+			r.PublicURL(name, base)
+		}
+	}
 	r.Secret("LINK_SECRET", c.Link)
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)

@@ -36,7 +36,8 @@ func (b *fixture) mountPages() {
 		},
 		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession, RevokeKey: b.server.RevokeKey,
 		OwnPage: b.server.OwnPage, Grants: b.deps.Grants,
-		Login: b.server.Login, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log,
+		Login:      b.server.Login,
+		PublicRead: b.server.PublicRead, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log,
 	})
 	must(b.t, err)
 }

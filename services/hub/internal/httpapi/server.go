@@ -189,7 +189,8 @@ func New(cfg Config, d Deps) *Server {
 	s.mcp = mcp.New(&mcp.Server{Callers: d.Callers, Log: d.Log, Tools: s.tools()})
 	s.router = httpx.New(httpx.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
-		Observe: d.Observe, Degraded: d.Degraded,
+		Observe: d.Observe, Degraded: d.Degraded, Source: "signal_service",
+		ServedBy: openapi.Hosts{API: cfg.APIURL, Clock: cfg.ClockURL}.Serving,
 	})
 	s.router.Use(s.limitByAddress, s.retiredFirst(), oauthapi.DescribedMethod)
 	routes := s.routes()
