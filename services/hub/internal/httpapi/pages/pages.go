@@ -263,8 +263,11 @@ func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 			return err // the router logs internal errors and answers them as JSON
 		}
 		header.Set("Cache-Control", "no-store")
-		if f.Kind == apperr.Unavailable {
+		switch f.Kind {
+		case apperr.Unavailable:
 			header.Set("Retry-After", "1")
+		case apperr.Unauthenticated: // RFC 9110 15.5.2 requires a challenge
+			header.Set("WWW-Authenticate", "Bearer")
 		}
 		return s.render(c, httpx.Status(f.Kind), "error", newErrorPage(s.newLayout(c, "", "", ""), f))
 	}
