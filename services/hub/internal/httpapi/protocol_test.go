@@ -230,7 +230,7 @@ func TestApps(t *testing.T) {
 }
 
 // TestEveryRouteAndEveryToken (docs/security.md S22) checks every route of the table: it accepts an app token only if the table
-// lists tokens for it, and it never accepts a refresh token, a code or a revoked token as a bearer.
+// lists tokens for it or it is a public read, and it never accepts a refresh token, a code or a revoked token as a bearer.
 func TestEveryRouteAndEveryToken(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -259,7 +259,8 @@ func TestEveryRouteAndEveryToken(t *testing.T) {
 			"an unknown token": "dat_" + strings.Repeat("A", 43), "a short token": "dat_abc",
 		} {
 			w := b.send(r.Method, target, "", bearer(token), with("Accept", "application/json"))
-			takes := slices.Contains(r.Who, "token") && name == "an app token"
+			publicRead := r.Method == "GET" && slices.Contains(r.Who, "public") && !slices.Contains(r.Who, "client")
+			takes := (slices.Contains(r.Who, "token") || publicRead) && name == "an app token"
 			if takes && (w.Code == http.StatusUnauthorized || field(w, "error") == "insufficient_scope") || !takes && w.Code != http.StatusUnauthorized {
 				t.Errorf("%s %s with %s: %d %.100s", r.Method, r.Path, name, w.Code, w.Body)
 			}

@@ -100,7 +100,7 @@ func readMessage(body []byte) (id json.RawMessage, code int64, why string) {
 // messageError sends a JSON-RPC error. id is the id of the message; nil becomes null. status is the HTTP status, and code and why are the members of the error.
 func messageError(c echo.Context, status int, id json.RawMessage, code int64, why string) error {
 	return httpx.JSON(c, status, struct {
-		Version string         `json:"jsonrpc"`
+		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   messageErrJSON  `json:"error"`
 	}{Version: "2.0", ID: id, Error: messageErrJSON{code, why}})

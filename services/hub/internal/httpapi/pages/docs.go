@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
 const docsPath = "/docs"
@@ -55,11 +55,11 @@ func (s *site) firstGuide(c echo.Context) error {
 // service starts.
 func (s *site) guides(c echo.Context) error {
 	if s.Guides == nil {
-		return market.ErrUnknown
+		return httpx.ErrNotFound
 	}
 	f, ok := s.Guides.File(c.Param("file"))
 	if !ok {
-		return market.ErrUnknown
+		return httpx.ErrNotFound
 	}
 	h := c.Response().Header()
 	h.Set("ETag", f.Tag)

@@ -13,10 +13,11 @@ import (
 	"sync"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
 	swagger "github.com/swaggest/swgui/v5/static"
 
 	"github.com/signalcast/signalcast/pkg/httpcache"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 //go:embed static/*
@@ -49,7 +50,7 @@ const scriptType = "text/javascript; charset=utf-8"
 func (s *site) static(c echo.Context) error {
 	file, ok := s.pages[c.Param("file")]
 	if !ok {
-		return market.ErrUnknown
+		return httpx.ErrNotFound
 	}
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 	file().WriteTo(c.Response(), c.Request())
