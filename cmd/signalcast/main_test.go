@@ -250,6 +250,7 @@ func TestUsage(t *testing.T) {
 		{"api", "POST", "/api/predictions", "--all"},
 		{"api", "GET", "/program/now"},
 		{"webhook", "delete", "701122"},
+		{"webhook", "resend", signalID, "701122"},
 		{"webhook", "listen", "--secret", "x", "--forward-to", "localhost:3000"},
 		{"signal", "show", "701122"},
 		{"receipt", "../x"},

@@ -48,6 +48,11 @@ func TestWebhooks(t *testing.T) {
 			`{` + oneHook + `,"secret":"` + webhookSecret + `"}`, "POST /api/v1/webhooks",
 			[]string{signalID, file, "webhook test"},
 		},
+		{
+			[]string{"resend", signalID, denpaID},
+			`{` + oneHook + `}`, "POST /api/v1/webhooks/" + signalID + "/deliveries/" + denpaID + "/resend",
+			[]string{"Due now", denpaID},
+		},
 		{[]string{"delete", signalID}, `{"ok":true}`, "DELETE /api/v1/webhooks/" + signalID, []string{"Deleted"}},
 		{
 			[]string{"test", signalID},
@@ -56,9 +61,10 @@ func TestWebhooks(t *testing.T) {
 		},
 		{
 			[]string{"deliveries", signalID, "--limit", "2"},
-			`{"deliveries":[{` + delivery + `,"status":500,"error":"status"},{` + delivery + `,"status":null,"error":"connect"}],"next_cursor":"abc"}`,
+			`{"deliveries":[{` + delivery + `,"status":500,"error":"status","message":"the endpoint answered 500"},{` + delivery +
+				`,"status":null,"error":"connect","message":null}],"next_cursor":"abc"}`,
 			"GET /api/v1/webhooks/" + signalID + "/deliveries?limit=2",
-			[]string{"2026-09-18 12:00:00Z", "failed: status 500", "failed: no connection", "--cursor abc"},
+			[]string{"2026-09-18 12:00:00Z", "failed: the endpoint answered 500", "failed: connect", "--cursor abc"},
 		},
 	} {
 		api := serve(t, respond(http.StatusOK, c.answer))
@@ -93,9 +99,9 @@ func TestWebhooks(t *testing.T) {
 	if _, err := os.Stat(file + "3"); err == nil {
 		t.Error("an empty file is left after a refusal")
 	}
-	fails := serve(t, respond(http.StatusOK, `{`+delivery+`,"status":null,"error":"connect"}`))
+	fails := serve(t, respond(http.StatusOK, `{`+delivery+`,"status":null,"error":"connect","message":"connection refused"}`))
 	_, bad = d.run(refused, "webhook", "test", signalID, "--api", fails.URL)
-	d.requireContains(bad, "did not accept the delivery: failed: no connection")
+	d.requireContains(bad, "did not accept the delivery: failed: connection refused")
 	none := serve(t, respond(http.StatusNotFound, `{"error":"not_found"}`))
 	_, bad = d.run(refused, "webhook", "delete", signalID, "--api", none.URL)
 	d.requireContains(bad, "webhook list")

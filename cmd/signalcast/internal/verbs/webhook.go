@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type Webhook struct {
 	Delete     webhookDelete     `cmd:"" help:"Delete a webhook and its log."`
 	Test       webhookTest       `cmd:"" help:"Send a test delivery now and show its result."`
 	Deliveries webhookDeliveries `cmd:"" help:"List the deliveries of a webhook in the last seven days, newest first."`
+	Resend     webhookResend     `cmd:"" help:"Send a failed delivery again now, instead of at its next attempt."`
 	Listen     webhookListen     `cmd:"" help:"Forward events to an address of this machine as signed deliveries, without a webhook, until Ctrl-C."`
 }
 
@@ -158,24 +160,38 @@ func (w *webhookTest) Run(ctx context.Context, at *session) error {
 	return adviseWebhook(err)
 }
 
-// deliveryErrors contains texts for the values of the member error of a delivery.
-var deliveryErrors = map[string]string{
-	"redirect": "redirect, which is not followed", "timeout": "no answer within 10 s", "connect": "no connection",
-	"address_not_allowed": "the address is not public", "secret": "the secret cannot be read; renew it",
-}
-
 // deliveryResult returns the result of a delivery as text: delivered, or the reason of the failure.
 func deliveryResult(d *client.WebhookDelivery) string {
-	reason := text(d.Error)
-	switch {
-	case reason == "":
+	if d.Error == nil {
 		return "delivered"
-	case d.Status != nil:
-		return "failed: status " + strconv.Itoa(*d.Status)
-	case deliveryErrors[reason] != "":
-		return "failed: " + deliveryErrors[reason]
 	}
-	return "failed: " + reason
+	return "failed: " + cmp.Or(text(d.Message), *d.Error)
+}
+
+type webhookResend struct {
+	apiKeyed
+	ID       webhookID  `arg:"" name:"id" help:"Id of the webhook."`
+	Delivery deliveryID `arg:"" help:"Id of the delivery."`
+}
+
+// Run makes the next attempt of the delivery due.
+func (w *webhookResend) Run(ctx context.Context, at *session) error {
+	a, err := at.ResendWebhookDelivery(ctx, uuid.UUID(w.ID), uuid.UUID(w.Delivery))
+	err = showResponse(at, a, err, func(*client.Webhook) error {
+		return show.Pairs(at.out, "Due now", uuid.UUID(w.Delivery).String(), "Result", "signalcast webhook deliveries "+uuid.UUID(w.ID).String())
+	})
+	return adviseNotFound(err, "Check the ids with `signalcast webhook list` and `signalcast webhook deliveries ID`")
+}
+
+// deliveryID is the id of a delivery.
+type deliveryID uuid.UUID
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (id *deliveryID) UnmarshalText(raw []byte) error {
+	if (*uuid.UUID)(id).UnmarshalText(raw) != nil {
+		return errors.New("the id of a delivery must be a UUID, such as the ids that `signalcast webhook deliveries` prints")
+	}
+	return nil
 }
 
 type webhookDeliveries struct {
