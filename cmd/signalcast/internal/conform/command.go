@@ -66,7 +66,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	var failed error // first error of writing the output
 	report := Report{Target: target.Hub, Checks: r.all(ctx, c.Only, func(done Result) {
 		if !s.JSON && failed == nil {
-			failed = line(s.Out, &done)
+			failed = line(s.Output(), &done)
 		}
 	})}
 	report.total = c.total()

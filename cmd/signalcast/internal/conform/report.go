@@ -65,8 +65,8 @@ func countText(n int) string {
 }
 
 // line writes one line with the outcome of a check, and further lines with its findings.
-func line(to io.Writer, c *Result) error {
-	word := map[Outcome]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip"}[c.Outcome]
+func line(to *show.Output, c *Result) error {
+	word := to.Paint(map[Outcome]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip"}[c.Outcome])
 	text := fmt.Sprintf("%s  %-20s %s  [%s]", word, c.ID, c.Title, c.Source)
 	if c.Because != "" {
 		text += "  because: " + c.Because

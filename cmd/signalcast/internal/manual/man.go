@@ -33,9 +33,9 @@ func (*Help) Run() error { return nil }
 // codes lists the exit codes of the program for the man page.
 var codes = []struct{ code, means string }{
 	{"0", "Done."},
-	{"1", "A service refused the request, a record differs, or a server does not conform."},
+	{"1", "A service refused the request, an endpoint did not accept a test delivery, a record differs, or a server does not conform."},
 	{"2", "The command line or a setting is wrong, or a file cannot be read or written."},
-	{"3", "A service cannot be reached, a part of it is unavailable, or limits prevented checks of conform."},
+	{"3", "A service cannot be reached or does not answer, a part of it is unavailable, or limits prevented checks of conform."},
 }
 
 // environment lists the environment variables that the man page describes.
@@ -44,6 +44,7 @@ var environment = []struct{ name, means string }{
 	{"SIGNALCAST_API", "Address of the api."},
 	{"SIGNALCAST_KEY", "The operator key."},
 	{"SIGNALCAST_ADMIN_SECRET", "The admin secret, for admin."},
+	{"NO_COLOR", "If set, tables have no colors."},
 	{"XDG_CONFIG_HOME", "Folder of signalcast/config.json. Default: ~/.config."},
 }
 

@@ -224,7 +224,7 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// colors contains the colors of the words in columns of paintedColumns.
+// colors contains the colors of words.
 var colors = map[string]string{
 	"won": green, "open": green, "active": green, "delivered": green, "ok": green,
 	"lost": red, "revoked": red, "failed": red, "FAIL": red, "disputed": red,
@@ -236,9 +236,17 @@ var paintedColumns = []string{"STATUS", "STATE", "RESULT"}
 
 // paint adds the color of a word to a cell of the column with the given name.
 func (o *Output) paint(name, cell string) string {
-	color := colors[strings.TrimSpace(cell)]
-	if !o.Color || color == "" || !slices.Contains(paintedColumns, strings.ToUpper(name)) {
+	if !slices.Contains(paintedColumns, strings.ToUpper(name)) {
 		return cell
 	}
-	return color + cell + reset
+	return o.Paint(cell)
+}
+
+// Paint adds the color of a word, which may be followed by spaces. Words without a color do not change.
+func (o *Output) Paint(word string) string {
+	color := colors[strings.TrimSpace(word)]
+	if !o.Color || color == "" {
+		return word
+	}
+	return color + word + reset
 }
