@@ -26,6 +26,22 @@ func TestReads(t *testing.T) {
 			"/api/polymarket/markets?q=ostrava+gauge&lane=SCIENCE&closed=false&sort=volume&limit=2",
 			[]string{"ID      YES   ENDS", "701122  31.5  2027-06-01 00:00Z  SCIENCE  Ostrava gauge above 6 m?", "--cursor abc"},
 		},
+		"search of all venues": {
+			[]string{
+				"market", "search", "ostrava", "--venue", "native", "--lane", "SCIENCE", "--min-volume", "1000", "--sort", "closes",
+				"--closes-before", "2027-06-01T00:00:00Z",
+			},
+			`{"markets":[{"id":"native-a","title":"Ostrava against Opava","sides":{"yes":"Ostrava","no":"Opava"},"yesBps":3150,"status":"open",` +
+				`"closesAt":"2027-06-01T00:00:00.000Z","lane":"SCIENCE","provider":"manual","calls":4}],"count":1,"next_cursor":"abc"}`,
+			"/api/markets?q=ostrava&provider=manual&lane=SCIENCE&status=open&closesBefore=2027-06-01T00%3A00%3A00Z&minVolumeUsd=1000&sort=closes&limit=20",
+			[]string{"native-a  31.5  2027-06-01 00:00Z  open    native  SCIENCE  4      Ostrava against Opava (YES: Ostrava)", "--cursor abc"},
+		},
+		"every market": {
+			[]string{"market", "search", "--venue", "all", "--status", "all"},
+			`{"markets":[],"count":0,"next_cursor":null}`,
+			"/api/markets?sort=volume&limit=20",
+			[]string{"No market matches"},
+		},
 		"search, nothing": {[]string{"market", "search", "x"}, `{"markets":[],"count":0,"next_cursor":null}`, "", []string{"No market matches"}},
 		"market": {
 			[]string{"market", "show", "native-a b/c"},

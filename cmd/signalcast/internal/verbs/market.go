@@ -2,61 +2,18 @@ package verbs
 
 import (
 	"context"
-	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
-	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
 // Market groups the commands of `signalcast market`, which search and show markets.
 type Market struct {
-	Search marketSearch `cmd:"" help:"Search the markets of the primary venue. Without words it lists all open markets."`
+	Search marketSearch `cmd:"" help:"Search markets of the primary venue, or with --venue of all venues. Without words it lists all open markets."`
 	Show   marketShow   `cmd:"" help:"Show a market."`
 	Crowd  marketCrowd  `cmd:"" help:"Show the calls on a market by side."`
-}
-
-type marketSearch struct {
-	settings.Flags
-	Words  []string `arg:"" optional:"" help:"Words that the name must contain."`
-	Lane   *string  `help:"Only this lane, such as SCIENCE." enum:"${lanes}" placeholder:"LANE"`
-	Closed bool     `help:"List closed and resolved markets instead of open ones."`
-	Sort   string   `help:"Order: volume, volume24h or endDate." enum:"volume,volume24h,endDate" default:"volume"`
-	Paging
-}
-
-// Run lists the markets that match the words and the flags of the command.
-func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
-	if err := m.check(); err != nil {
-		return err
-	}
-	at, err := openPublic(&m.Flags, s)
-	if err != nil {
-		return err
-	}
-	closed := strconv.FormatBool(m.Closed)
-	raw, err := m.read(func(cursor *string) (*http.Response, error) {
-		return at.FindMarkets(ctx, &client.FindMarketsParams{
-			Q: optional(strings.Join(m.Words, " ")), Lane: m.Lane, Closed: &closed, Sort: &m.Sort, Limit: &m.Limit, Cursor: cursor,
-		})
-	})
-	return showBody(at, raw, err, func(l *client.MarketRows) error {
-		const none = "No market matches. Use fewer words, or --closed."
-		err := show.Table(at.out, none, "ID,YES,ENDS,LANE,NAME", l.Markets, func(r client.MarketRow) []string {
-			yes := ""
-			if r.YesPct != nil {
-				yes = strconv.FormatFloat(float64(*r.YesPct), 'f', -1, 32)
-			}
-			return []string{r.ID, yes, when(r.ClosesAt), string(r.Lane), r.Name}
-		})
-		if err != nil {
-			return err
-		}
-		return at.showNext(l.NextCursor)
-	})
 }
 
 type marketShow struct {
