@@ -41,11 +41,17 @@ type commands struct {
 	Man        manual.Man        `cmd:"" help:"Print the man page: signalcast man | man -l -"`
 	Version    manual.Version    `cmd:"" help:"Print the version of the program."`
 
-	Help manual.Help `cmd:"" help:"Show the help of a command, like --help."`
+	HelpOf manual.Help `cmd:"" name:"help" help:"Show the help of a command, like --help."`
 
 	show.Format
 	Timeout     time.Duration    `help:"Time limit of a request with its repetitions, 100ms to 1h. Default: 30s." placeholder:"DURATION"`
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, the commit and the Go version."`
+}
+
+// Help returns the text that the general help shows after the description.
+func (*commands) Help() string {
+	return "Flags may be before or after the command. Most commands also have --hub, --api and --key: `signalcast help COMMAND` lists " +
+		"the flags of a command."
 }
 
 // check returns an error if a flag of all commands has an invalid value.

@@ -274,7 +274,7 @@ func TestUsage(t *testing.T) {
 	d.requireContains(bad, "must be the name of a file")
 	for _, args := range [][]string{{}, {"--help"}, {"-h"}, {"help"}} {
 		out, _ := d.run(done, args...)
-		d.requireContains(out, "market search", "--timeout")
+		d.requireContains(out, "market search", "--timeout", "--hub")
 	}
 }
 

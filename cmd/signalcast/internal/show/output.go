@@ -16,7 +16,7 @@ type Format struct {
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON. This is the default if the output is not a terminal."`
 	Table    bool     `xor:"form" help:"Print a table, also if the output is not a terminal."`
 	CSV      bool     `name:"csv" xor:"form" help:"Print comma-separated values."`
-	Columns  []string `help:"Print only these columns of the table, in this order, such as ID,YES." placeholder:"NAME,..."`
+	Columns  []string `help:"Print only these columns of the table, in this order, such as ID,YES." placeholder:"NAME"`
 	NoHeader bool     `help:"Print a table or comma-separated values without the names of the columns."`
 }
 
