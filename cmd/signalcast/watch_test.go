@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +82,7 @@ func TestWatch(t *testing.T) {
 	api = serveFeed(t, func(*http.Request, string) {}, `{"op":"error","error":"unknown_channel","channel":"signals"}`)
 	_, bad := d.run(usage, "watch", "--api", api)
 	d.requireContains(bad, "unknown channel")
+	d.requireContains(bad, documentedChannels(t)...)
 	if err := os.WriteFile(state, []byte(`[]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +91,33 @@ func TestWatch(t *testing.T) {
 	_, bad = d.run(usage, "watch", "--hub", "https://hub.example")
 	d.requireContains(bad, "--api")
 }
+
+// documentedChannels returns the names of the channels in docs/protocol/ws.md, with their parameters in upper case.
+func documentedChannels(t *testing.T) (names []string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/protocol/ws.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## Channels")
+	table, _, _ = strings.Cut(table, "\n\nPresets")
+	for line := range strings.Lines(table) {
+		if cell, row := strings.CutPrefix(line, "| `"); row {
+			cell, _, _ = strings.Cut(cell, " |")
+			for name := range strings.SplitSeq(cell, "`") {
+				if kind, parameter, _ := strings.Cut(name, "<"); channelForm.MatchString(name) {
+					names = append(names, kind+strings.ToUpper(strings.NewReplacer("<", "", ">", "").Replace(parameter)))
+				}
+			}
+		}
+	}
+	if len(names) < 12 {
+		t.Fatalf("docs/protocol/ws.md has the channels %q, want at least 12", names)
+	}
+	return names
+}
+
+var channelForm = regexp.MustCompile(`^[a-z]+(:[a-z<>A-Z]+)*$`)
 
 // TestWatchLines checks the text of each kind of event: time with seconds, operator, side, price and question, within the width of
 // the terminal. It also checks that JSON lines have the member op of the websocket.

@@ -13,7 +13,7 @@ import (
 
 // channelForms lists the names of the channels of the feed for errors.
 const channelForms = "signals, signals:lane:LANE, market:ID, operator:HANDLE, overlay:HANDLE, live, resolutions, wire, " +
-	"program:PRESET, program:PRESET:LANE, pulse and me"
+	"prices, prices:LANE, program:PRESET, program:PRESET:LANE, pulse and me"
 
 // feedOptions returns the options of a client of the feed for the given channels. Only the channel me requires the key.
 func feedOptions(f *settings.Flags, s *Streams, channels []string) (feed.Options, error) {
