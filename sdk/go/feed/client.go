@@ -61,8 +61,8 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 }
 
 // Next waits for the next message and returns it. If ctx ends first, it returns the error of ctx. After the client has ended and
-// Next has returned all buffered messages, it returns ErrClosed, ErrUnauthenticated, or the error of the context that Open
-// received.
+// Next has returned all buffered messages, it returns ErrClosed, ErrUnauthenticated, ErrNoChannel, or the error of the context
+// that Open received.
 func (c *Client) Next(ctx context.Context) (Message, error) {
 	select {
 	case m := <-c.out:
@@ -143,7 +143,7 @@ func (c *Client) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			c.err = context.Cause(ctx)
-		case errors.Is(err, ErrUnauthenticated):
+		case errors.Is(err, ErrUnauthenticated), errors.Is(err, ErrNoChannel):
 			c.err = err
 		}
 		if c.err != nil {

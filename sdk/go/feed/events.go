@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // maxRepairs is the maximum number of requests for missing events between two beats. If there are more, the client reconnects,
@@ -32,7 +33,7 @@ func (l *connection) handleEvent(ctx context.Context, f frame) error {
 	if p == nil {
 		return nil
 	}
-	e := &Event{Channel: f.Channel, Seq: number(f.Seq), Prev: number(f.Prev), Type: f.Type, At: f.At, Data: f.Data}
+	e := f.event()
 	if !e.Numbered() {
 		return l.deliver(ctx, e)
 	}
@@ -115,5 +116,8 @@ func (l *connection) handleError(ctx context.Context, f frame) error {
 			l.drop(f.Channel, false)
 		}
 	}
-	return l.deliver(ctx, &ServerError{Code: f.Error, Message: f.Message, Channel: f.Channel})
+	if err := l.deliver(ctx, &ServerError{Code: f.Error, Message: f.Message, Channel: f.Channel}); err != nil || len(l.positions) > 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %s", ErrNoChannel, f.Error)
 }

@@ -106,6 +106,26 @@ type frame struct {
 	Message    string          `json:"message"`
 }
 
+// ParseMessage returns the *Event or the *Gap of a frame, such as one in the request of a webhook. It returns nil for a frame of
+// another kind.
+func ParseMessage(raw []byte) (Message, error) {
+	var f frame
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, fmt.Errorf("feed: the frame does not have the form of a frame: %w", err)
+	}
+	switch f.Op {
+	case "event":
+		return f.event(), nil
+	case "gap":
+		return &Gap{Channel: f.Channel, From: f.From, Oldest: f.Oldest}, nil
+	}
+	return nil, nil
+}
+
+func (f *frame) event() *Event {
+	return &Event{Channel: f.Channel, Seq: number(f.Seq), Prev: number(f.Prev), Type: f.Type, At: f.At, Data: f.Data}
+}
+
 // number returns *n, or 0 if n is nil.
 func number(n *int64) int64 {
 	if n == nil {

@@ -3,6 +3,7 @@ package feed
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -34,23 +35,37 @@ func TestRestartWithCapitals(t *testing.T) {
 	}
 }
 
-// TestUnknownChannel checks that Last omits a channel that does not exist and that a client without other channels stays
-// connected.
+// TestUnknownChannel checks that Last omits a channel that does not exist, and that the other channels continue.
 func TestUnknownChannel(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	r := s.read(Options{Channels: []string{"nowhere"}, Since: map[string]int64{"nowhere": 3}})
+	r := s.read(Options{Channels: []string{"nowhere", "signals"}, Since: map[string]int64{"nowhere": 3}})
 	if e, ok := r.next().(*ServerError); !ok || e.Code != "unknown_channel" {
 		t.Fatalf("%+v", e)
 	}
 	r.live(1)
 	s.close(0)
 	r.live(2)
-	if got := r.Last(); len(got) != 0 {
+	s.file("signals", 1, nil)
+	r.want(1)
+	if got := r.Last(); !maps.Equal(got, map[string]int64{"signals": 1}) {
 		t.Errorf("%v", got)
 	}
 	if err := r.Refresh(t.Context(), "nowhere"); !errors.Is(err, ErrNotRead) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestNoChannel checks that a client ends when the server has refused every channel.
+func TestNoChannel(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	r := s.read(Options{Channels: []string{"nowhere"}})
+	if e, ok := r.next().(*ServerError); !ok || e.Code != "unknown_channel" {
+		t.Fatalf("%+v", e)
+	}
+	if m, err := r.Next(t.Context()); !errors.Is(err, ErrNoChannel) || !strings.Contains(err.Error(), "unknown_channel") {
+		t.Errorf("after the last channel: %+v, %v; want %v", m, err, ErrNoChannel)
 	}
 }
 

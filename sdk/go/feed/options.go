@@ -40,6 +40,8 @@ var (
 	ErrUnauthenticated = errors.New("feed: the key is unknown or revoked; use a valid key")
 	// ErrNotRead reports that the channel is not in Options.Channels, or that the server refused it.
 	ErrNotRead = errors.New("feed: the channel is not in Options.Channels, or the server rejected it")
+	// ErrNoChannel reports that the server refused every channel. The last ServerError before it has the reason.
+	ErrNoChannel = errors.New("feed: the server refused every channel")
 	// ErrClosed reports that Close was called.
 	ErrClosed = errors.New("feed: the client is closed")
 )

@@ -17,7 +17,7 @@ type Options struct {
 	// Hub, API and Clock are the base URLs of the services, for example https://hub.example. The URL of an unused
 	// service may be empty.
 	Hub, API, Clock string
-	// Token returns the credential of operations that accept one. If nil, the client sends none.
+	// Token returns the credential of operations that require one. If nil, the client sends none.
 	Token TokenSource
 	// HTTPClient sends the requests. nil means a client that does not follow redirects. Another client should not
 	// follow them either, because the services never redirect API requests.
@@ -28,6 +28,14 @@ type Options struct {
 	Retry Retry
 	// PlainHTTP allows credentials over unencrypted http to other machines.
 	PlainHTTP bool
+	// TokenOnReads sends the credential on public reads as well. They then count against the limit of the credential, which is lower
+	// than that of an IP address, and fail with an invalid credential.
+	TokenOnReads bool
+	// OnLimit is called with the state of each rate limit that a response describes. It can be called concurrently.
+	OnLimit func(Limit)
+	// OnIgnored is called if a service ignored query parameters that it could not read, with their names (header X-Ignored). The
+	// operation is a method and a path. OnIgnored can be called concurrently.
+	OnIgnored func(operation string, parameters []string)
 }
 
 // Client sends requests to the services hub, api and clock. It is safe for concurrent use.
@@ -51,6 +59,7 @@ type Client struct {
 	options Options
 	http    *http.Client
 	atlas   *atlas
+	limits  limits
 
 	mu      sync.Mutex
 	session session // nil before People.SignIn

@@ -3,8 +3,10 @@ package signalcast
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -108,7 +110,27 @@ func refusal(operation string, a *http.Response, raw []byte) *Error {
 		e.Extra = members
 	}
 	e.RetryAfter = asked(a.Header, e.Extra)
+	if e.Status == http.StatusTooManyRequests {
+		e.Message = limitText(e.Message, a.Header, e.RetryAfter)
+	}
 	return e
+}
+
+// limitText returns the text of a rate limit: its bound if the headers have it, and the wait.
+func limitText(message string, h http.Header, wait time.Duration) string {
+	for _, l := range limitsOf("", h) {
+		if l.Remaining == 0 {
+			message = fmt.Sprintf("%d requests in %.0f s", l.Limit, l.Window.Seconds())
+		}
+	}
+	switch retry := fmt.Sprintf("retry in %.0f s", math.Ceil(wait.Seconds())); {
+	case wait <= 0 || strings.Contains(message, "retry in"):
+		return message
+	case message == "":
+		return retry
+	default:
+		return message + "; " + retry
+	}
 }
 
 // longestAsked is the limit of the wait times that asked accepts.

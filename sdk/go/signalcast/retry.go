@@ -15,7 +15,13 @@ type Retry struct {
 	First   time.Duration // delay before the second attempt, doubled each time; 0: 250 ms
 	Longest time.Duration // longest delay; the client gives up if the service requires a longer one; 0: 10 s
 	Each    time.Duration // timeout of one attempt, not of streams; 0: 30 s
+	// WaitForLimits waits after ErrRateLimited for as long as the service requires, up to two minutes, and sends the request again.
+	// These waits do not count as attempts. They apply to all requests, because a request above a limit has no effect.
+	WaitForLimits bool
 }
+
+// longestLimitWait is the longest wait for a rate limit. Limits of requests have a window of one minute.
+const longestLimitWait = 2 * time.Minute
 
 func (p Retry) settled() Retry {
 	if p.Tries <= 0 {

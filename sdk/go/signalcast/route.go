@@ -1,8 +1,11 @@
 package signalcast
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // route describes an operation of the OpenAPI document: its credentials and whether the client may retry it.
@@ -47,6 +50,22 @@ func (a *atlas) find(r *http.Request, under string) *route {
 		pattern: r.Method + " " + r.URL.Path, bearer: true,
 		again: r.Method == http.MethodGet || r.Method == http.MethodHead,
 	}
+}
+
+// requireIDs returns an error if the path of a request, or a query parameter that names an object, has an empty id. A service would
+// answer an empty id like an unknown object. under is the path of the base URL.
+func requireIDs(r *http.Request, under string) error {
+	path := strings.TrimPrefix(r.URL.EscapedPath(), under)
+	if strings.Contains(path, "//") || len(path) > 1 && strings.HasSuffix(path, "/") || strings.Contains(path, uuid.Nil.String()) {
+		return fmt.Errorf("signalcast: %s %s: an id in the path is empty", r.Method, path)
+	}
+	query := r.URL.Query()
+	for _, name := range [...]string{"id", "handle", "market", "marketId"} {
+		if values, ok := query[name]; ok && (values[0] == "" || values[0] == uuid.Nil.String()) {
+			return fmt.Errorf("signalcast: %s %s: the parameter %s is empty", r.Method, path, name)
+		}
+	}
+	return nil
 }
 
 // twice reports whether the client may retry the request after a lost response.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Accept", "application/json")
 	}
 	r.Header.Set("User-Agent", s.options.UserAgent)
+	if err := requireIDs(r, s.under); err != nil {
+		return nil, err
+	}
 	rt := s.atlas.find(r, s.under)
 	own, renewed := r.Header.Get("Authorization") != "", false
 	for n := 1; ; n++ {
@@ -56,6 +60,13 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 			n--
 			continue
 		}
+		if wait := s.limitWait(rt, a, err); wait > 0 {
+			if sleep(r.Context(), wait+rand.N(250*time.Millisecond)) != nil { // other clients of the credential also wait
+				return a, nil
+			}
+			n--
+			continue
+		}
 		if err != nil || a.StatusCode >= http.StatusInternalServerError {
 			accountOf(r.Context()).lost = true
 		}
@@ -66,6 +77,25 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 		if sleep(r.Context(), after) != nil {
 			return a, err // the last response says more than the timeout
 		}
+	}
+}
+
+// limitWait returns the time to wait for a rate limit before the request is sent again, or 0.
+func (s *sender) limitWait(rt *route, a *http.Response, err error) time.Duration {
+	if !s.options.Retry.WaitForLimits || err != nil || a.StatusCode != http.StatusTooManyRequests || rt.stream {
+		return 0
+	}
+	if wait := refusal("", a, peek(a)).RetryAfter; wait <= longestLimitWait {
+		return wait
+	}
+	return 0
+}
+
+// observe stores and reports what the headers of a response say about limits and ignored parameters.
+func (s *sender) observe(rt *route, h http.Header) {
+	s.observeLimits(s.name, h)
+	if ignored := h.Get("X-Ignored"); ignored != "" && s.options.OnIgnored != nil {
+		s.options.OnIgnored(rt.pattern, strings.FieldsFunc(ignored, func(c rune) bool { return c == ',' || c == ' ' }))
 	}
 }
 
@@ -91,6 +121,9 @@ func (s *sender) once(r *http.Request, rt *route, body []byte) (*http.Response, 
 	}
 	if rt.stream {
 		a, err := s.http.Do(r)
+		if err == nil {
+			s.observe(rt, a.Header)
+		}
 		return a, unanswered(rt, err)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.options.Retry.Each)
@@ -99,6 +132,7 @@ func (s *sender) once(r *http.Request, rt *route, body []byte) (*http.Response, 
 	if err != nil {
 		return nil, unanswered(rt, err)
 	}
+	s.observe(rt, a.Header)
 	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer+1))
 	_ = a.Body.Close()
 	if err == nil && len(raw) > maxAnswer {
@@ -121,7 +155,8 @@ func unanswered(rt *route, err error) error {
 // sign adds the credential that the route accepts. Session cookies have priority over a token. sign returns the token, or "" if
 // it has added cookies or nothing.
 func (s *sender) sign(r *http.Request, rt *route) (string, error) {
-	if rt.session && s.signed(r) || !rt.bearer || s.options.Token == nil {
+	sends := rt.bearer || s.options.TokenOnReads && r.Method == http.MethodGet
+	if rt.session && s.signed(r) || !sends || s.options.Token == nil {
 		return "", nil
 	}
 	token, err := s.options.Token.Token(r.Context())

@@ -1,4 +1,5 @@
-import { Apps, Boards, Keys, Live, Markets, Messages, Operators, People, Programme, Signals } from './subjects.js';
+import { Apps, Boards, Keys, Live, Markets, Messages, Operators, People, Programme, Signals, Webhooks } from './subjects.js';
+import type { Limit } from './limits.js';
 import { type Retry, defaultRetry } from './retry.js';
 import { Sender, type RequestOptions } from './send.js';
 import type { TokenSource } from './token.js';
@@ -9,8 +10,13 @@ export interface Options {
   hub?: string | undefined;
   api?: string | undefined;
   clock?: string | undefined;
-  /** Operator key or token. Sent only to operations that require one. */
+  /** Operator key or token. Sent only to operations that require one, unless `tokenOnReads` is set. */
   token?: string | TokenSource | undefined;
+  /**
+   * Sends the credential on public reads as well. They then count against the limit of the credential, which is lower than that of an IP address, and
+   * fail with an invalid credential.
+   */
+  tokenOnReads?: boolean;
   /** Defaults to the global fetch. */
   fetch?: typeof fetch;
   /** Value of the User-Agent header. Ignored in browsers. */
@@ -18,6 +24,10 @@ export interface Options {
   retry?: Partial<Retry>;
   /** Allows sending a credential over http to another machine. */
   plainHttp?: boolean;
+  /** Called with the state of each rate limit that an answer describes. */
+  onLimit?: (limit: Limit) => void;
+  /** Called if a service ignored query parameters that it could not read, with their names (header X-Ignored). */
+  onIgnored?: (operation: string, parameters: string[]) => void;
 }
 
 /** Client of the hub, the api and the clock. */
@@ -32,6 +42,7 @@ export class Signalcast {
   readonly live: Live;
   readonly apps: Apps;
   readonly messages: Messages;
+  readonly webhooks: Webhooks;
   readonly #sender: Sender;
 
   constructor(options: Options) {
@@ -44,6 +55,9 @@ export class Signalcast {
       fetch: options.fetch ?? ((...args) => fetch(...args)),
       userAgent: 'document' in globalThis ? undefined : (options.userAgent ?? 'signalcast-ts'),
       retry: { ...defaultRetry, ...options.retry },
+      tokenOnReads: options.tokenOnReads ?? false,
+      onLimit: options.onLimit,
+      onIgnored: options.onIgnored,
     });
     this.#sender = sender;
     this.signals = new Signals(sender);
@@ -56,6 +70,12 @@ export class Signalcast {
     this.live = new Live(sender);
     this.apps = new Apps(sender);
     this.messages = new Messages(sender);
+    this.webhooks = new Webhooks(sender);
+  }
+
+  /** Returns the last known state of each rate limit of this client; empty before the first answer with the headers. */
+  limits(): Limit[] {
+    return [...this.#sender.limits.values()];
   }
 
   /** Sends a request to any operation of the OpenAPI document, typed by its method and path. Throws the errors of errors.ts. */

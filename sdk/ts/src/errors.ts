@@ -1,5 +1,6 @@
 // Error classes. Distinguish them with `instanceof`; `code` is the error code of the service.
 import type { ErrorCode } from './codes.gen.js';
+import { limitsOf } from './limits.js';
 
 /** Base class of all errors of this library, except the reason of an AbortSignal. */
 export class SignalcastError extends Error {
@@ -137,6 +138,15 @@ export class CursorError extends SignalcastError {
   override name = 'CursorError';
 }
 
+/**
+ * isCode reports whether an error has an error code of the protocol. The compiler rejects a code that does not exist.
+ *
+ *     if (isCode(e, 'market_closed')) …
+ */
+export function isCode<C extends ErrorCode>(error: unknown, code: C): error is ApiError & { readonly code: C } {
+  return error instanceof ApiError && error.code === code;
+}
+
 const byCode: Readonly<Record<string, typeof ApiError>> = { already_predicted: AlreadyPredictedError, market_closed: MarketClosedError, price_moved: PriceMovedError };
 const byStatus: Readonly<Record<number, typeof ApiError>> = {
   400: InvalidError, 401: UnauthenticatedError, 403: ForbiddenError, 404: NotFoundError, 409: ConflictError, 410: NotFoundError,
@@ -155,10 +165,19 @@ export function refusal(operation: string, status: number, headers: Headers, bod
   const { error, message, ...extra } = members;
   const code = text(error);
   const kind = (Object.hasOwn(byCode, code) ? byCode[code] : undefined) ?? byStatus[status] ?? (status >= 500 ? UnavailableError : ApiError);
+  const retryAfterMs = retryAfter(headers, extra);
   return new kind({
-    operation, status, code, message: text(message), extra,
-    retryAfterMs: retryAfter(headers, extra), requestId: headers.get('x-request-id') ?? '',
+    operation, status, code, message: status === 429 ? limitText(text(message), headers, retryAfterMs) : text(message), extra,
+    retryAfterMs, requestId: headers.get('x-request-id') ?? '',
   });
+}
+
+/** limitText returns the text of a rate limit: its bound if the headers have it, and the wait. */
+function limitText(message: string, headers: Headers, retryAfterMs: number): string {
+  const full = limitsOf('hub', headers, 0).find((l) => l.remaining === 0);
+  const bound = full ? `${full.limit} requests in ${full.windowMs / 1000} s` : message;
+  const wait = retryAfterMs > 0 && !bound.includes('retry in') ? `retry in ${Math.ceil(retryAfterMs / 1000)} s` : '';
+  return [bound, wait].filter((part) => part !== '').join('; ');
 }
 
 /** retryAfter returns the wait that an answer requests, in milliseconds. The body is more precise than the header. */

@@ -8,64 +8,9 @@
 //     if (m.op === 'gap') reread(m.channel); // older than what the feed keeps
 //   }
 
-import type { EventData } from './events.gen.js';
+import type { Beat, Event, Message, ServerError } from './frames.js';
 
-export type { EventData };
-
-/** Name of an event type of docs/protocol/events.md. */
-export type EventType = keyof EventData;
-
-/**
- * Event of a channel. Numbered events are delivered once each and in order. Events without seq can be missed; the newest of a type replaces the
- * earlier ones. `type` determines the type of `data`. A newer service can send types that are not in EventType: ignore them.
- */
-export type Event = { [T in EventType]: EventOf<T> }[EventType];
-
-/** Event of one type. */
-export interface EventOf<T extends EventType> {
-  op: 'event';
-  channel: string;
-  seq?: number;
-  /** Number of the previous event on the channel; null if there is none. */
-  prev?: number | null;
-  type: T;
-  at: string;
-  data: EventData[T];
-}
-
-/** State of a channel, sent after each connection. It includes every event up to seq and can include later ones. */
-export interface Snapshot {
-  op: 'snapshot';
-  channel: string;
-  seq: number;
-  at: string;
-  data: any;
-}
-
-/** Events after `from` and before `oldest` are no longer stored. The stored events follow; read the REST routes again for the others. */
-export interface Gap {
-  op: 'gap';
-  channel: string;
-  from: number;
-  oldest: number;
-}
-
-/** Heartbeat of the server, with the newest number of the whole feed. */
-export interface Beat {
-  op: 'beat';
-  head: number;
-  at: string;
-}
-
-/** Error of a frame or a channel. The connection stays open; an unknown channel is not requested again. With db_unavailable a snapshot is delayed: it follows when the server can read it, or by refresh(). */
-export interface ServerError {
-  op: 'error';
-  error: string;
-  message?: string;
-  channel?: string;
-}
-
-export type Message = Event | Snapshot | Gap | Beat | ServerError;
+export type * from './frames.js';
 
 export type Phase = 'connecting' | 'live' | 'reconnecting' | 'hole' | 'repaired' | 'closed';
 
@@ -101,8 +46,8 @@ export interface Stats {
 export interface Options {
   /** URL of the websocket, for example wss://api.example/ws; http and https are accepted as well. */
   url: string;
-  /** Operator key, sent in a frame; required only for the channel `me`. */
-  key?: string;
+  /** Operator key, or a function that returns it for each connection. Sent in a frame; required only for the channel `me`. */
+  key?: string | (() => string | Promise<string>);
   /** Channel names. Handles are converted to lower case, here and in `since`. */
   channels: string[];
   /** Last number of each channel, from last() of an earlier run. A channel without a number starts at the newest event. Numbers of other channels are ignored. */
@@ -114,10 +59,10 @@ export interface Options {
   pace?: Partial<typeof defaultPace>;
 }
 
-/** The client ended permanently: its key is invalid, close was called, or no WebSocket can be created for its URL. */
+/** The client ended permanently: its key is invalid, close was called, no WebSocket can be created for its URL, or the server rejected every channel. */
 export class FeedError extends Error {
   constructor(
-    readonly code: 'unauthenticated' | 'closed' | 'unusable',
+    readonly code: 'unauthenticated' | 'closed' | 'unusable' | 'no_channel',
     message: string,
   ) {
     super(message);
@@ -230,7 +175,11 @@ export class FeedClient implements AsyncIterable<Message> {
     this.url = websocketURL(options.url);
     if (!Array.isArray(options.channels) || options.channels.length === 0) throw new TypeError('the option channels is empty; name at least one channel');
     const Socket = options.WebSocket ?? globalThis.WebSocket;
-    if (typeof Socket !== 'function') throw new TypeError('there is no global WebSocket; set the option WebSocket');
+    if (typeof Socket !== 'function') {
+      throw new TypeError(
+        'there is no global WebSocket; use Node 22 or newer, start Node 20 with --experimental-websocket, or set the option WebSocket to the class of the package ws',
+      );
+    }
     this.Socket = Socket;
     this.pace = { ...defaultPace, ...options.pace };
     const from = startNumbers(options.since ?? {});
@@ -461,7 +410,20 @@ export class FeedClient implements AsyncIterable<Message> {
         this.delivered.set(name, p.at);
       }
     }
-    if (this.options.key) this.send({ op: 'auth', id: 'a', token: this.options.key });
+    const { key } = this.options;
+    if (typeof key !== 'function') return this.subscribeAll(key);
+    const { socket } = this;
+    Promise.resolve()
+      .then(key)
+      .then(
+        (token) => this.socket === socket && this.subscribeAll(token),
+        (err) => this.socket === socket && this.disconnect(1006, `the option key failed: ${err instanceof Error ? err.message : String(err)}`),
+      );
+  }
+
+  /** Sends the key, and subscribes to every channel. */
+  private subscribeAll(key: string | undefined): void {
+    if (key) this.send({ op: 'auth', id: 'a', token: key });
     const names = [...this.positions.keys()];
     for (let i = 0; i < names.length; i += channelsPerFrame) this.subscribe(names.slice(i, i + channelsPerFrame));
     this.checkLive(); // all channels may have been rejected before
@@ -589,5 +551,6 @@ export class FeedClient implements AsyncIterable<Message> {
       }
     }
     this.deliver(f);
+    if (this.positions.size === 0) this.finish(new FeedError('no_channel', `the server rejected every channel; the last one with ${f.error}`));
   }
 }

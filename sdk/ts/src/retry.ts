@@ -9,11 +9,19 @@ export interface Retry {
   first: number;
   /** Maximum wait in milliseconds. If the service requests a longer one, the request fails. */
   longest: number;
+  /**
+   * Waits after 429 `rate_limited` for as long as the service requires, up to two minutes, and sends the request again. These waits do not count as
+   * attempts. They apply to all requests, because a request above a limit has no effect. Defaults to false.
+   */
+  waitForLimits?: boolean;
   /** Timeout of one attempt in milliseconds. Does not apply to streams. */
   each: number;
 }
 
 export const defaultRetry: Readonly<Retry> = { tries: 4, first: 250, longest: 10_000, each: 30_000 };
+
+/** Longest wait for a rate limit with `waitForLimits`, in milliseconds. Limits of requests have a window of one minute. */
+export const longestLimitWait = 120_000;
 
 /** isTransient reports whether a later attempt of the same request can succeed. */
 export const isTransient = (status: number, headers: Headers): boolean =>

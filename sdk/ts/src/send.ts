@@ -1,6 +1,7 @@
 // Sends requests: adds the credential, retries safe requests and limits the size of answers.
 import { DegradedError, SignalcastError, UnansweredError, refusal } from './errors.js';
-import { type Retry, isTransient, retryDelay, sleep } from './retry.js';
+import { type Limit, limitsOf } from './limits.js';
+import { type Retry, isTransient, longestLimitWait, retryDelay, sleep } from './retry.js';
 import { type Route, routes } from './routes.gen.js';
 import { Signed } from './sign.js';
 import type { TokenSource } from './token.js';
@@ -16,6 +17,9 @@ export interface SenderOptions {
   fetch: typeof fetch;
   userAgent: string | undefined;
   retry: Retry;
+  tokenOnReads: boolean;
+  onLimit: ((limit: Limit) => void) | undefined;
+  onIgnored: ((operation: string, parameters: string[]) => void) | undefined;
 }
 
 /** Parameters and body of a request. */
@@ -53,6 +57,8 @@ export interface Session {
 /** Sends the requests of a client. */
 export class Sender {
   session: Session | undefined;
+  /** Last state of each limit, by service and name. */
+  readonly limits = new Map<string, Limit>();
 
   constructor(readonly options: SenderOptions) {}
 
@@ -83,6 +89,7 @@ export class Sender {
       prepared.signal?.throwIfAborted();
       throw new UnansweredError(prepared.operation, cause);
     }
+    this.#observe(prepared, answer.headers);
     if (answer.ok) return answer;
     throw refusal(prepared.operation, answer.status, answer.headers, await readBody(answer));
   }
@@ -126,6 +133,12 @@ export class Sender {
         n--;
         continue;
       }
+      const pause = received?.status === 429 && this.options.retry.waitForLimits ? this.#requestedWait(g, received) : 0;
+      if (pause > 0 && pause <= longestLimitWait) {
+        await sleep(pause + Math.random() * 250, g.signal); // other clients of the credential also wait
+        n--;
+        continue;
+      }
       if (!received || received.status >= 500) tries.lost = true;
       const wait = this.#nextDelay(g, n, received, fault);
       if (wait === undefined) {
@@ -142,8 +155,20 @@ export class Sender {
     const safe = repeatable || (keyed && g.init.headers['idempotency-key'] !== undefined);
     const large = fault instanceof UnansweredError && fault.cause instanceof TooLarge;
     if (n >= this.options.retry.tries || !safe || large || (received && !isTransient(received.status, received.headers))) return undefined;
-    const requested = received ? refusal(g.operation, received.status, received.headers, received.body).retryAfterMs : 0;
-    return retryDelay(this.options.retry, n, requested);
+    return retryDelay(this.options.retry, n, received ? this.#requestedWait(g, received) : 0);
+  }
+
+  /** Returns the wait in milliseconds that an answer requests, or 0. */
+  #requestedWait = (g: Prepared, { status, headers, body }: Received) => refusal(g.operation, status, headers, body).retryAfterMs;
+
+  /** Stores and reports what the headers of an answer say about limits and ignored parameters. */
+  #observe(g: Prepared, headers: Headers): void {
+    for (const limit of limitsOf(g.route[0], headers, Date.now())) {
+      this.limits.set(`${limit.service} ${limit.name}`, limit);
+      this.options.onLimit?.(limit);
+    }
+    const ignored = headers.get('x-ignored');
+    if (ignored) this.options.onIgnored?.(g.operation, ignored.split(',').map((name) => name.trim()));
   }
 
   /** Sends a request once and reads the whole answer. An interrupted answer is an error. */
@@ -151,6 +176,7 @@ export class Sender {
     const timeout = AbortSignal.timeout(this.options.retry.each);
     const signal = g.signal ? AbortSignal.any([g.signal, timeout]) : timeout;
     const answer = await this.options.fetch(g.url, { ...g.init, signal });
+    this.#observe(g, answer.headers);
     return { status: answer.status, headers: answer.headers, body: await readBody(answer) };
   }
 
@@ -163,7 +189,8 @@ export class Sender {
       g.init.headers['origin'] = new URL(g.url).origin;
       return undefined;
     }
-    if (!bearer || !this.options.token) return undefined;
+    const sends = bearer || (this.options.tokenOnReads && g.init.method === 'GET');
+    if (!sends || !this.options.token) return undefined;
     const token = await this.options.token.token();
     // Otherwise fetch would throw an error that contains the credential.
     if (!/^[\x21-\x7e]+$/.test(token)) throw new SignalcastError(`${g.operation}: the credential must be 1 or more printable ASCII characters without spaces`);
@@ -172,7 +199,10 @@ export class Sender {
   }
 }
 
-/** pathAndQuery fills the parameters of a path and appends the query. Undefined and null query parameters are omitted. */
+/** Query parameters that name an object. A service would answer an empty one like an unknown object. */
+const ids = new Set(['id', 'handle', 'market', 'marketId']);
+
+/** pathAndQuery fills the parameters of a path and appends the query. Undefined and null query parameters are omitted. Throws a TypeError for an empty id. */
 function pathAndQuery(path: string, { path: parts = {}, query = {} }: RequestOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = parts[name];
@@ -181,6 +211,7 @@ function pathAndQuery(path: string, { path: parts = {}, query = {} }: RequestOpt
   });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
+    if (value === '' && ids.has(name)) throw new TypeError(`${path}: ${name} is empty`);
     if (value !== undefined && value !== null) search.set(name, String(value));
   }
   return search.size > 0 ? `${filled}?${search}` : filled;

@@ -216,12 +216,34 @@ export class Live extends Subject {
   unbind = (marketId: string, e: Ending = {}) => this.ask('DELETE', '/api/m/{marketId}/streams', { path: { marketId }, ...e });
   streams = (marketId: string, e: Ending = {}) => this.ask('GET', '/api/m/{marketId}/streams', { path: { marketId }, ...e });
 
-  /** Opens a client of the live feed at the api URL of this client. The channel `me` requires `key`. */
+  /** Opens a client of the live feed at the api URL of this client. The channel `me` uses the credential of this client unless `key` is given. */
   feed(options: Omit<FeedOptions, 'url'>): FeedClient {
-    const at = this.sender.options.at.api;
-    if (!at) throw new TypeError('the option api is missing; set it to the URL of the api');
-    return open({ ...options, url: `${at}/ws` });
+    const { at, token } = this.sender.options;
+    if (!at.api) throw new TypeError('the option api is missing; set it to the URL of the api');
+    const key = options.key ?? (token && options.channels?.includes('me') ? () => token.token() : undefined);
+    return open({ ...options, ...(key && { key }), url: `${at.api}/ws` });
   }
+}
+
+/** Webhooks of the operator: URLs that receive the numbered events of the feed as signed requests. They require an operator key with the permission `read`. */
+export class Webhooks extends Subject {
+  /** Registers a webhook. Only this answer and that of `renewSecret` contain a secret, and the request is never retried. */
+  create = (body: Schemas['WebhookDraft'], e: Ending = {}) => this.ask('POST', '/api/v1/webhooks', { body, ...e });
+  list = (e: Ending = {}) => this.ask('GET', '/api/v1/webhooks', e);
+  get = (id: string, e: Ending = {}) => this.ask('GET', '/api/v1/webhooks/{id}', { path: { id }, ...e });
+  /** Changes the given members. Other channels, other types and `active: true` end the pending delivery; its events follow in a new one. */
+  update = (id: string, body: Schemas['WebhookChange'], e: Ending = {}) => this.ask('PATCH', '/api/v1/webhooks/{id}', { path: { id }, body, ...e });
+  delete = (id: string, e: Ending = {}) => this.ask('DELETE', '/api/v1/webhooks/{id}', { path: { id }, ...e });
+  /** Sends a delivery without events and returns its result. Allowed once in five seconds. */
+  test = (id: string, e: Ending = {}) => this.ask('POST', '/api/v1/webhooks/{id}/test', { path: { id }, ...e });
+  /** Replaces the secret. For 24 hours the previous one signs as well. */
+  renewSecret = (id: string, e: Ending = {}) => this.ask('POST', '/api/v1/webhooks/{id}/secret', { path: { id }, ...e });
+  /** Yields the attempts of the last seven days, newest first. */
+  deliveries = (id: string, l: List<'/api/v1/webhooks/{id}/deliveries'> = {}) =>
+    this.paged('/api/v1/webhooks/{id}/deliveries', l, (p) => [p.deliveries, p.next_cursor], { id });
+  /** Makes the next attempt of a failed delivery due at once. `deliveries` has its result about a second later. */
+  resend = (id: string, deliveryId: string, e: Ending = {}) =>
+    this.ask('POST', '/api/v1/webhooks/{id}/deliveries/{deliveryId}/resend', { path: { id, deliveryId }, ...e });
 }
 
 /** Apps, which act for users. Registering one requires an identity token. */

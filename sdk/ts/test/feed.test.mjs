@@ -206,14 +206,38 @@ test('a position is found for every spelling of the handle', async (t) => {
   }
 });
 
-test('an unknown channel is removed, and the client stays connected', async (t) => {
-  const { server, client, states, next, live, until } = start(t, { channels: ['nowhere'], since: { nowhere: 3 } });
+test('an unknown channel is removed, and the others continue', async (t) => {
+  const { server, client, states, next, live, want, until } = start(t, { channels: ['nowhere', 'signals'], since: { nowhere: 3 } });
   assert.equal((await next()).error, 'unknown_channel');
   await live();
   server.cut(1006);
   await until(() => states.live === 2);
-  assert.deepEqual(client.last(), {});
+  server.file('signals');
+  await want(1);
+  assert.deepEqual(client.last(), { signals: 1 });
   assert.throws(() => client.refresh('nowhere'), /server rejected/);
+});
+
+test('the client ends when the server has rejected every channel', async (t) => {
+  const { client, next } = start(t, { channels: ['nowhere'] });
+  assert.equal((await next()).error, 'unknown_channel');
+  await assert.rejects(next(), (e) => e.code === 'no_channel' && /unknown_channel/.test(e.message));
+  await assert.rejects(async () => {
+    for await (const _ of client);
+  }, { code: 'no_channel' });
+});
+
+test('a key can be a function, which is called for each connection', async (t) => {
+  let calls = 0;
+  const key = async () => {
+    if (++calls === 2) throw new Error('the vault is locked');
+    return `dk_${calls}`;
+  };
+  const { server, states, live, until } = start(t, { channels: ['signals'], key });
+  await live();
+  server.cut(1006);
+  await until(() => states.live === 2);
+  assert.deepEqual(server.received.filter((f) => f.op === 'auth').map((f) => f.token), ['dk_1', 'dk_3']);
 });
 
 test('a snapshot can be delayed, and refresh requests it again', async (t) => {
