@@ -2764,6 +2764,12 @@ type Preempts struct {
 type PriceTickData struct {
 	MarketID string `json:"marketId"`
 	YesBps   Bps    `json:"yesBps"`
+
+	// YesPriceBps Price at which the venue sells YES.
+	YesPriceBps *int64 `json:"yesPriceBps"`
+
+	// NoPriceBps Price at which the venue sells NO.
+	NoPriceBps *int64 `json:"noPriceBps"`
 }
 
 // Probability defines model for Probability.

@@ -5526,7 +5526,13 @@ type Preempts struct {
 // PriceTickData Data of `price.tick`.
 type PriceTickData struct {
 	MarketID string `json:"marketId"`
-	YesBps   Bps    `json:"yesBps"`
+
+	// NoPriceBps Price at which the venue sells NO.
+	NoPriceBps *int `json:"noPriceBps"`
+	YesBps     Bps  `json:"yesBps"`
+
+	// YesPriceBps Price at which the venue sells YES.
+	YesPriceBps *int `json:"yesPriceBps"`
 }
 
 // Probability defines model for Probability.

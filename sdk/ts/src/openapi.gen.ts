@@ -6435,7 +6435,11 @@ export interface components {
         /** @description Data of `price.tick`. */
         PriceTickData: {
             marketId: string;
+            /** @description Price at which the venue sells NO. */
+            noPriceBps: number | null;
             yesBps: components["schemas"]["Bps"];
+            /** @description Price at which the venue sells YES. */
+            yesPriceBps: number | null;
         };
         Probability: number;
         Program: {
