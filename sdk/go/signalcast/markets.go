@@ -3,6 +3,8 @@ package signalcast
 import (
 	"context"
 	"iter"
+	"strings"
+	"time"
 
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
@@ -18,6 +20,41 @@ func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) i
 		q.Cursor = cursor
 		return read[client.MarketRows](m.c.Hub.FindMarkets(ctx, &q))
 	}, func(r client.MarketRows) ([]client.MarketRow, *string) { return r.Markets, r.NextCursor })
+}
+
+// MarketFilter selects the markets of Markets.List. A zero field selects all.
+type MarketFilter struct {
+	Q                         string // search words
+	Provider                  string // venue: polymarket, kalshi, limitless or manifold; manual for native markets
+	Lane                      string
+	Status                    string // open, closed or resolved
+	ClosesAfter, ClosesBefore time.Time
+	MinVolumeUSD              float64
+	IDs                       []string // at most 100
+	Sort                      string   // volume, closes, newest, calls or move; empty: volume
+	PageSize                  int      // markets of one request, at most 100; 0: 100
+}
+
+// List returns the markets of all venues and native markets that match the filter, in its order.
+func (m Markets) List(ctx context.Context, f MarketFilter) iter.Seq2[client.ListedMarket, error] {
+	q := client.ListMarketsParams{
+		Q: given(f.Q), Provider: given(f.Provider), Lane: given(client.LaneFilter(f.Lane)), Status: given(f.Status), Sort: given(f.Sort),
+		Ids: given(strings.Join(f.IDs, ",")), ClosesAfter: given(f.ClosesAfter), ClosesBefore: given(f.ClosesBefore),
+		MinVolumeUsd: given(float32(f.MinVolumeUSD)), Limit: given(f.PageSize),
+	}
+	return pages(nil, func(cursor *string) (client.MarketList, error) {
+		q := q
+		q.Cursor = cursor
+		return read[client.MarketList](m.c.Hub.ListMarkets(ctx, &q))
+	}, func(l client.MarketList) ([]client.ListedMarket, *string) { return l.Markets, l.NextCursor })
+}
+
+// given returns a pointer to v, or nil for the zero value.
+func given[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
 }
 
 // Get returns a market of a venue or a native market. If no market has this ID, the error is ErrMarketNotFound.

@@ -14,7 +14,7 @@ export {
 export type { Limit } from './limits.js';
 export type { Retry } from './retry.js';
 export { type Draft, Signed, Signer } from './sign.js';
-export { defaultMaxSlippageBps, type Ending, type Filed, type Filing, type List, type Numbers } from './subjects.js';
+export { defaultMaxSlippageBps, type Ending, type Filed, type Filing, type List, type MarketFilter, type Numbers } from './subjects.js';
 export { Refreshing, type Token, type TokenSource } from './token.js';
 export { verifyWebhook, WebhookError, type WebhookPost } from './webhooks.js';
 export type { Answer, Ask, Method, PathOf, Query, Schemas } from './types.js';

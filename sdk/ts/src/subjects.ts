@@ -115,8 +115,22 @@ export class Signals extends Subject {
   feed = (l: List<'/api/v1/feed'> = {}) => this.paged('/api/v1/feed', l, (p) => [p.items, p.next_cursor]);
 }
 
+/** Filter of `markets.list`. `ids` has at most 100 ids; times are dates or texts of RFC 3339. */
+export type MarketFilter = Omit<List<'/api/markets'>, 'ids' | 'closesAfter' | 'closesBefore'> & {
+  ids?: readonly string[];
+  closesAfter?: Date | string;
+  closesBefore?: Date | string;
+};
+
+const instant = (t: Date | string | undefined) => (t instanceof Date ? t.toISOString() : t);
+
 /** Markets of the venues and native markets, with the calls on them. */
 export class Markets extends Subject {
+  /** Yields the markets of all venues and native markets that match, in the order of `sort`. */
+  list = ({ ids, closesAfter, closesBefore, ...l }: MarketFilter = {}) => {
+    const query = { ...l, ids: ids?.join(','), closesAfter: instant(closesAfter), closesBefore: instant(closesBefore) };
+    return this.paged('/api/markets', query as List<'/api/markets'>, (p) => [p.markets, p.next_cursor]);
+  };
   search = (l: List<'/api/polymarket/markets'> = {}) => this.paged('/api/polymarket/markets', l, (p) => [p.markets, p.next_cursor]);
   get = (marketId: string, e: Ending = {}) => this.ask('GET', '/api/m/{marketId}', { path: { marketId }, ...e });
   crowd = (marketId: string, e: Ending = {}) => this.ask('GET', '/api/m/{marketId}/crowd', { path: { marketId }, ...e });
