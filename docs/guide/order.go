@@ -23,7 +23,7 @@ var groups = []group{
 	}},
 	{"Reference", "protocol", []string{
 		"glossary", "protocol/README", "protocol/errors", "protocol/events", "protocol/ws", "protocol/webhooks", "protocol/messages",
-		"protocol/changelog", "sdk", "guarantees",
+		"protocol/changelog", "sdk", "methods", "limits", "guarantees",
 	}},
 	{"Explanation", ".", []string{
 		"concepts", "scores", "method", "programme", "categorisation", "architecture", "internals", "security",

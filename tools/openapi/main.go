@@ -62,7 +62,8 @@ func run(f files) error {
 	return writeClients(f, doc, page)
 }
 
-// writeClients writes the error codes, the routes and the event types to the sources of the client libraries.
+// writeClients writes the error codes, the routes and the event types to the sources of the client libraries, and the page of their
+// methods.
 func writeClients(f files, doc, page []byte) error {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -80,7 +81,12 @@ func writeClients(f files, doc, page []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
+	methods, err := methodsPage(root, f.goDir, f.tsDir)
+	if err != nil {
+		return err
+	}
 	return errors.Join(
+		put(filepath.Join(filepath.Dir(f.in), "../methods.md"), methods),
 		put(filepath.Join(f.goDir, "../feed/events.gen.go"), goEvents(events)),
 		put(filepath.Join(f.tsDir, "events.gen.ts"), tsEvents(events)),
 		put(filepath.Join(f.goDir, "codes.gen.go"), goCodes(codes)),
