@@ -267,7 +267,7 @@ test('open rejects invalid options', (t) => {
   const own = globalThis.WebSocket;
   t.after(() => (globalThis.WebSocket = own));
   globalThis.WebSocket = undefined;
-  assert.throws(() => open({ ...good, WebSocket: undefined }), /option WebSocket/);
+  assert.throws(() => open({ ...good, WebSocket: undefined }), /--experimental-websocket.*option WebSocket/);
 });
 
 test('an error of the WebSocket constructor ends the client and rejects pending reads', async () => {
