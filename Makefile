@@ -14,7 +14,7 @@ JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 VERSION := github.com/signalcast/signalcast/pkg/version
 COMMIT   = $(shell [ ! -e .git ] || git describe --always --abbrev=40 --exclude='*' --dirty)
 
-.PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test release release-test vulncheck bench
+.PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test container-test release release-test vulncheck bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +47,7 @@ gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 	tools/gen.sh
 
 tidy: ## Tidy every module
-	@for m in $(MODULES) tools tools/golangci tools/oasdiff tools/vale; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
+	@for m in $(MODULES) tools tools/golangci tools/oasdiff tools/vale deploy/check test/containers; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
 test: ## Run unit tests, database tests, TypeScript tests, clients of other projects, HTML of pages
 	tools/setup.sh redis postgres chromium node video && tools/gen.sh script
@@ -74,6 +74,10 @@ fault-test: ## Require that the test of each guarantee fails on its fault (FAULT
 compose-test: ## Build the images and run compose.yaml, with and without production, in a private engine (IMAGES=DIR: keep them)
 	tools/setup.sh chromium video engine compose
 	COMPOSE_TEST=$(or $(IMAGES),1) go test ./test/system/shipping -count=1 -v -timeout 60m -run '^TestComposeRuns$$'
+
+container-test: ## Run tests of databases and an end-to-end run on Postgres and Redis in containers of the default engine
+	tools/gen.sh script
+	TEST_BACKEND=containers GOWORK=off go -C test/containers test -count=1 -v -timeout 40m .
 
 release: ## Write a signed release to dist/; without --key as a dry run (ARGS="--version v0.1.0")
 	tools/setup.sh node

@@ -53,7 +53,7 @@ go_part() {
 	want="depguard dupl errorlint gocritic gofumpt gosec misspell revive staticcheck unparam unused govet" \
 		rejects golangci-lint env -C "$tmp/go" GOWORK=off "$PWD/.tools/golangci-lint" run --config "$PWD/.golangci.yml" --allow-parallel-runners ./...
 	.tools/golangci-lint run --allow-parallel-runners "${modules[@]/%//...}"
-	for m in tools deploy/check; do
+	for m in tools deploy/check test/containers; do
 		GOWORK=off env -C $m "$PWD/.tools/golangci-lint" run --allow-parallel-runners --config "$PWD/.golangci.yml" ./...
 	done
 	go run ./test/importlint

@@ -79,7 +79,11 @@ data() {
 	docker build --network host -f deploy/images/data.Dockerfile --build-arg "BASE=$BASE" -t "$prefix/data:$TAG" "$ctx/data"
 	# Compose then starts this image. It never replaces an official one.
 	sed -n 's/^ *image: .*:-\(\(postgres\|redis\):[^}]*\)}$/\1/p' compose.yaml | while read -r name; do
-		docker image inspect "$name" >/dev/null 2>&1 || docker tag "$prefix/data:$TAG" "$name"
+		label='{{index .Config.Labels "signalcast.data"}}'
+		if docker image inspect "$name" >/dev/null 2>&1 && [ "$(docker image inspect --format "$label" "$name")" != debian ]; then
+			continue
+		fi
+		docker tag "$prefix/data:$TAG" "$name"
 	done
 }
 

@@ -12,6 +12,8 @@ RUN printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/
 	&& install -d -o postgres -g postgres -m 1777 /var/lib/postgresql/data /data /run/postgresql
 ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/bin:/usr/bin:/bin PGDATA=/var/lib/postgresql/data/cluster
 COPY data-entry.sh /entry
+LABEL signalcast.data=debian
 WORKDIR /data
+USER 999:999
 STOPSIGNAL SIGINT
 ENTRYPOINT ["/entry"]

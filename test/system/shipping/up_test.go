@@ -128,6 +128,25 @@ func TestComposeRuns(t *testing.T) {
 	production.requireSecrets(t)
 	step("secrets required")
 	production.use(t, "production", admin, step)
+	testInContainers(t, engine)
+	step("databases in containers tested")
+}
+
+// testInContainers runs the tests of the module test/containers on the images of Postgres and Redis in the engine.
+func testInContainers(t *testing.T, engine *container.Engine) {
+	t.Helper()
+	dir := filepath.Join(root(t), "test/containers")
+	program := filepath.Join(stack.TempDir(t), "containers.test")
+	run(t, dir, []string{"GOWORK=off"}, "go", "test", "-c", "-vet=off", "-o", program, ".")
+	cmd := engine.Command(t.Context(), program, "-test.v", "-test.short")
+	cmd.Dir = dir
+	// Without a registry, the engine has no image of the container that removes containers of killed tests.
+	cmd.Env = append(cmd.Env, "TEST_BACKEND=containers", "TESTCONTAINERS_RYUK_DISABLED=true", "SYSTEM_BIN="+stack.Bin(t))
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
+		t.Errorf("test/containers: %v; want two tests to pass", err)
+	}
 }
 
 // buildImages builds the images of the project in an engine whose data is in the directory images. This engine uses the network

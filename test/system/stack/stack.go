@@ -2,10 +2,12 @@ package stack
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,8 +260,12 @@ func launchOnce(set settings) (*Stack, error) {
 	for _, value := range set.postgres {
 		args = append(args, "--set", value)
 	}
+	env, err := withServers(set.env)
+	if err != nil {
+		return nil, err
+	}
 	cmd := exec.Command(filepath.Join(bin, "local"), args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set.env)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(env)
 	// SIGKILL is required because a test may have suspended the launcher, and a suspended process handles no other
 	// signal.
 	if s.launcher, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
@@ -276,6 +282,27 @@ func launchOnce(set settings) (*Stack, error) {
 		}
 	}
 	return s, nil
+}
+
+// withServers returns the variables in own. If TEST_DATABASE_URL is set, it creates a database on that server and adds its URL, and
+// likewise the URL of TEST_REDIS_URL, so that the launcher starts neither server. Then only one system can run at a time, because
+// its roles belong to the whole server.
+func withServers(own map[string]string) (map[string]string, error) {
+	out := maps.Clone(own)
+	if out == nil {
+		out = map[string]string{}
+	}
+	if url := os.Getenv("TEST_DATABASE_URL"); url != "" {
+		url, err := localdb.EnsureDatabase(context.Background(), url, "sc_system_"+strings.ToLower(rand.Text()))
+		if err != nil {
+			return nil, err
+		}
+		out["DATABASE_URL"] = url
+	}
+	if url := os.Getenv("TEST_REDIS_URL"); url != "" {
+		out["REDIS_URL"] = url
+	}
+	return out, nil
 }
 
 // exec executes SQL statements as the schema owner.
