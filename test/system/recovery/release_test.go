@@ -93,3 +93,31 @@ func withTools(t *testing.T, services string) string {
 	}
 	return dir
 }
+
+// TestReleaseFileNamesTheLastRelease compares deploy/release.txt with the newest tag before this commit and its migrations. A commit
+// with a tag cannot contain its name, so the file follows in the next one.
+func TestReleaseFileNamesTheLastRelease(t *testing.T) {
+	t.Parallel()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := func(args ...string) string {
+		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).Output()
+		if err != nil {
+			t.Skipf("git %v: %v; the clone has no tags or no history", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	tag := output("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD~1")
+	r := lastRelease(t, root)
+	if commit := output("rev-parse", tag+"^{commit}"); r.commit != commit {
+		t.Errorf("deploy/release.txt names commit %s; the last release is %s, commit %s", r.commit, tag, commit)
+	}
+	for _, schema := range schemas {
+		files := output("ls-tree", "--name-only", r.commit, "services/"+schema+"/internal/postgres/migrations/")
+		if n := strings.Count(files, ".sql"); n != r.level[schema] {
+			t.Errorf("deploy/release.txt states level %d of schema %s; the release has %d migrations", r.level[schema], schema, n)
+		}
+	}
+}
