@@ -16,6 +16,7 @@ done
 echo "HUB_KEYS=[{\"seed\":\"$(secret)\",\"notBefore\":\"$(date -u +%Y-%m-%dT00:00:00Z)\"}]"
 echo "HUB_URL=${HUB_URL:-}"
 echo "API_URL=${API_URL:-}"
+echo "CLOCK_URL=${CLOCK_URL:-}"
 echo "HLS_URL=${HLS_URL:-}" # public URL of the video origin; empty: no video
 echo "ORIGIN_LISTEN=${HLS_URL:+:8083}" # listener of the origin, only with HLS_URL
 echo "IDP_PROVIDERS=${IDP_PROVIDERS:-}"
