@@ -27,11 +27,12 @@ RESET ROLE; RESET search_path`
 func TestMigratedRecords(t *testing.T) {
 	t.Parallel()
 	text := ""
-	for _, name := range []string{
+	edge := must(fs.Glob(Migrations(), "*_text_takes_edge.sql"))(t)
+	for _, name := range append([]string{
 		"0020_records.sql", "0025_records_columns.sql", "0026_records_field.sql", "0028_board_speed.sql",
 		"0033_counted.sql", "0034_counted_boards.sql", "0035_counted_field.sql",
 		"0056_viewer_reports.sql",
-	} {
+	}, edge...) {
 		raw := must(fs.ReadFile(Migrations(), name))(t)
 		text += string(raw) + ";"
 	}

@@ -16,7 +16,8 @@ SELECT u.handle, u.tier,
     (SELECT count(*) FROM api.signals s LEFT JOIN api.markets m USING (market_id) WHERE s.user_id = u.id AND ($1 = '' OR m.lane = $1)),
     coalesce(sum(r.score) FILTER (WHERE r.counted), 0), count(*) FILTER (WHERE r.status = 'won'), count(*) FILTER (WHERE r.status = 'lost'),
     (SELECT count(*) FROM api.signals s WHERE s.user_id = u.id AND s.created_at >= $2),
-    (SELECT count(*) FROM api.signal_events e JOIN api.signals s ON s.id = e.signal_id WHERE s.user_id = u.id AND e.type = 'take' AND e.created_at >= $2),
+    (SELECT count(*) FROM api.signal_events e JOIN api.signals s ON s.id = e.signal_id WHERE s.user_id = u.id AND e.type = 'take' AND e.created_at >= $2)
+        + (SELECT count(*) FROM api.signals s WHERE s.user_id = u.id AND s.text_take <> '' AND s.created_at >= $2),
     coalesce(sum(r.score) FILTER (WHERE r.counted AND r.resolved_at >= $2), 0),
     count(*) FILTER (WHERE r.counted AND r.resolved_at >= $2), count(*) FILTER (WHERE r.counted),
     (SELECT coalesce(sum(v.viewer_seconds), 0)::bigint FROM api.viewer_reports v WHERE v.user_id = u.id AND v.at >= $2)

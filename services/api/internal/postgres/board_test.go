@@ -68,6 +68,9 @@ func (l *ledger) step(s *operator.Service) {
 		if confidence := 20 * l.rnd.IntN(4); confidence > 0 {
 			d.Confidence = &confidence
 		}
+		if text := []string{"", "It holds."}[l.rnd.IntN(2)]; l.rnd.IntN(2) == 0 {
+			d.TextTake = &text
+		}
 		if f := l.try(signal.Caller{KeyHash: who}, d); f.Verdict == signal.VerdictFiled {
 			if l.rnd.IntN(3) == 0 { // a second quote with another price
 				yes := 100 + l.rnd.IntN(9800)

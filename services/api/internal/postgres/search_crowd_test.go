@@ -29,7 +29,7 @@ func (b *bundle) confident(hash []byte, id string, side protocol.Side, confidenc
 func TestSentiment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	keys := b.operators(5)
+	keys := b.operators(8)
 	b.apply(true, b.answer("1", 3000, func(r *market.Record) {
 		end := noon.Add(400 * time.Hour)
 		r.EndDate = &end
@@ -53,6 +53,21 @@ func TestSentiment(t *testing.T) {
 	if got.Yes != 2 || got.No != 2 || got.WeightYes != 1.3 || got.WeightNo != 1.3 || *got.ConfidenceYes != 80 || *got.ConfidenceNo != 65 ||
 		got.TakesYes != 2 || got.TakesNo != 1 || got.Signals24h != 2 || got.Before == nil || *got.Before != 3000 || !got.UpdatedAt.Equal(b.clock.Now()) {
 		t.Errorf("sentiment: %+v", got)
+	}
+	text, empty := "It will rise.", ""
+	for i, take := range []*string{&text, &empty, nil} { // only a text that is not empty is a take
+		d := newDraft("1", protocol.No, 7000)
+		d.TextTake, d.Venue = take, signal.VenueRequested
+		if f := b.try(signal.Caller{KeyHash: keys[5+i]}, d); f.Verdict != signal.VerdictFiled {
+			t.Fatalf("call with text: %s", f.Verdict)
+		}
+	}
+	if n := b.count(`SELECT takes FROM api.market_takes WHERE market_id = '1'`); n != 4 {
+		t.Errorf("%d takes of the market, want 3 events and 1 call with a text", n)
+	}
+	b.clock.Advance(time.Minute) // the first answer is cached
+	if got, err = s.Sentiment(t.Context(), "1"); err != nil || got.TakesNo != 2 || got.No != 5 {
+		t.Errorf("sentiment with a text: %d takes of %d NO calls, %v; want 2 of 5", got.TakesNo, got.No, err)
 	}
 	if got, err = s.Sentiment(t.Context(), "999"); err != nil || got.Yes+got.No != 0 || got.WeightYes != 0 || got.ConfidenceNo != nil || got.Before != nil {
 		t.Errorf("market without calls: %+v %v", got, err)

@@ -331,11 +331,12 @@ func (q *Queries) FindRankedMarkets(ctx context.Context, arg FindRankedMarketsPa
 
 const GetSentiment = `-- name: GetSentiment :one
 WITH calls AS (
-    SELECT s.id, s.yes, s.confidence, s.created_at
+    SELECT s.id, s.yes, s.confidence, s.created_at, s.text_take
     FROM signals AS s JOIN users AS u ON u.id = s.user_id AND u.crowd
     WHERE s.market_id = $2::text
 ), taken AS (
     SELECT c.yes FROM calls AS c JOIN signal_events AS e ON e.signal_id = c.id WHERE e.type = 'take'
+    UNION ALL SELECT c.yes FROM calls AS c WHERE c.text_take <> ''
 )
 SELECT count(*) FILTER (WHERE c.yes) AS yes, count(*) FILTER (WHERE NOT c.yes) AS no,
     (coalesce(sum(coalesce(c.confidence, 50)) FILTER (WHERE c.yes), 0) / 100.0::double precision)::double precision AS weight_yes,

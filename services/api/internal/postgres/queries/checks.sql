@@ -143,8 +143,11 @@ WITH called AS MATERIALIZED (
         sum(l.aged_score)::bigint AS aged_score, sum(l.aged_done)::bigint AS aged_done, sum(l.price_sum)::bigint AS price_sum
     FROM lane l GROUP BY l.id
 ), take AS (
-    SELECT s.user_id AS id, count(*) AS takes, count(*) FILTER (WHERE e.created_at < (SELECT since FROM board_state)) AS aged
-    FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take' GROUP BY s.user_id
+    SELECT n.user_id AS id, count(*) AS takes, count(*) FILTER (WHERE n.at < (SELECT since FROM board_state)) AS aged
+    FROM (
+        SELECT s.user_id, e.created_at AS at FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take'
+        UNION ALL SELECT s.user_id, s.created_at FROM signals s WHERE s.text_take <> ''
+    ) AS n GROUP BY n.user_id
 ), whole AS MATERIALIZED (
     -- One row for each operator with all counts of the whole record.
     SELECT coalesce(t.id, s.id, k.id) AS id, t.total, coalesce(t.aged, 0) AS aged, k.takes, coalesce(k.aged, 0) AS takes_aged,

@@ -5,7 +5,7 @@
 -- volume is large enough to list the market as moving. Native markets always have a price; each call on one stores a
 -- snapshot.
 WITH calls AS (
-    SELECT market_id, count(*) AS n FROM signals
+    SELECT market_id, count(*) AS n, count(*) FILTER (WHERE text_take <> '') AS takes FROM signals
         WHERE created_at > sqlc.arg(now)::timestamptz - interval '24 hours' GROUP BY market_id
 ), taken AS (
     SELECT s.market_id, count(*) AS n
@@ -25,7 +25,7 @@ SELECT o.market_id, o.provider, o.title, o.outcome::text AS outcome, o.lane, o.e
     o.end_date,
     o.callable::boolean AS callable, o.initial_yes_bps, o.yes_bps, o.at::pg_catalog.timestamptz AS priced_at, o.volume_usd,
     o.volume24h::float8 AS volume24h, coalesce(t.yes + t.no, 0)::bigint AS signals, coalesce(t.crowd_yes, 0)::bigint AS crowd_yes,
-    coalesce(t.crowd_no, 0)::bigint AS crowd_no, coalesce(c.n, 0)::bigint AS signals24h, coalesce(k.n, 0)::bigint AS takes24h,
+    coalesce(t.crowd_no, 0)::bigint AS crowd_no, coalesce(c.n, 0)::bigint AS signals24h, (coalesce(k.n, 0) + coalesce(c.takes, 0))::bigint AS takes24h,
     s.m15::int4 AS from15m, s.h1::int4 AS from1h, s.h6::int4 AS from6h, d.h24::int4 AS from24h
 FROM open o
 LEFT JOIN market_totals t ON t.market_id = o.market_id

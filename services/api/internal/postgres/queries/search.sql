@@ -287,11 +287,12 @@ LIMIT sqlc.arg('limit');
 -- name: GetSentiment :one
 -- Returns the calls on a market by side, for operators that count as crowd.
 WITH calls AS (
-    SELECT s.id, s.yes, s.confidence, s.created_at
+    SELECT s.id, s.yes, s.confidence, s.created_at, s.text_take
     FROM signals AS s JOIN users AS u ON u.id = s.user_id AND u.crowd
     WHERE s.market_id = @market_id::text
 ), taken AS (
     SELECT c.yes FROM calls AS c JOIN signal_events AS e ON e.signal_id = c.id WHERE e.type = 'take'
+    UNION ALL SELECT c.yes FROM calls AS c WHERE c.text_take <> ''
 )
 SELECT count(*) FILTER (WHERE c.yes) AS yes, count(*) FILTER (WHERE NOT c.yes) AS no,
     (coalesce(sum(coalesce(c.confidence, 50)) FILTER (WHERE c.yes), 0) / 100.0::double precision)::double precision AS weight_yes,
