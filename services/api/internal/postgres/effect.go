@@ -140,8 +140,11 @@ func (s *Store) Propose(ctx context.Context, p resolution.Proposal, now time.Tim
 }
 
 // DeleteExpiredProposals deletes proposed outcomes that are older than market.ProposalLife and that no administrator has
-// decided. It deletes at most 500 of them.
+// decided.
 func (s *Store) DeleteExpiredProposals(ctx context.Context) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
-	return pg.Fault(wrap("delete expired proposals", s.q.DeleteExpiredProposals(ctx, db.DeleteExpiredProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})))
+	_, err := inParts(func() (int64, error) {
+		return s.q.DeleteExpiredProposals(ctx, db.DeleteExpiredProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})
+	})
+	return pg.Fault(wrap("delete expired proposals", err))
 }

@@ -59,10 +59,24 @@ func (s *Store) MarkChecked(ctx context.Context, ids []protocol.MarketID, now ti
 	return pg.Fault(wrap("mark checks", s.q.MarkMarketsChecked(ctx, db.MarkMarketsCheckedParams{IDs: texts(ids), Now: now})))
 }
 
-// CloseNative closes at most 500 native markets whose cutoff has passed, and returns the number of closed markets.
+// CloseNative closes the native markets whose cutoff has passed, and returns the number of closed markets.
 func (s *Store) CloseNative(ctx context.Context, now time.Time) (int, error) {
-	row, err := s.q.CloseNativeMarkets(ctx, now)
-	return int(row.Closed), pg.Fault(wrap("close native markets", err))
+	n, err := inParts(func() (int64, error) {
+		row, err := s.q.CloseNativeMarkets(ctx, now)
+		return row.Closed, err
+	})
+	return int(n), pg.Fault(wrap("close native markets", err))
+}
+
+// partSize is the largest number of rows that a statement called by inParts changes, so that it locks few rows at a time.
+const partSize = 500
+
+// inParts calls a statement that returns its number of changed rows, until it changes fewer than partSize, and returns their sum.
+func inParts(change func() (int64, error)) (sum int64, err error) {
+	for n := int64(partSize); n == partSize && err == nil; sum += n {
+		n, err = change()
+	}
+	return sum, err
 }
 
 // ThinPrices deletes price snapshots that are older than the parameter before, except the last one of each market in each

@@ -107,28 +107,33 @@ func (q *Queries) DeleteDrain(ctx context.Context, marketID string) error {
 	return err
 }
 
-const DeleteExpiredProposals = `-- name: DeleteExpiredProposals :exec
+const DeleteExpiredProposals = `-- name: DeleteExpiredProposals :one
 WITH due AS (
     SELECT m.market_id FROM markets AS m JOIN resolution_proposals AS p ON p.market_id = m.market_id
-    WHERE p.proposed_at <= $2::timestamptz ORDER BY m.market_id LIMIT 500
+    WHERE p.proposed_at <= $1::timestamptz ORDER BY m.market_id LIMIT 500
     FOR UPDATE OF m SKIP LOCKED
 ), lapsed AS (
-    DELETE FROM resolution_proposals AS p USING due AS d WHERE p.market_id = d.market_id AND p.proposed_at <= $2::timestamptz
+    DELETE FROM resolution_proposals AS p USING due AS d WHERE p.market_id = d.market_id AND p.proposed_at <= $1::timestamptz
     RETURNING p.market_id
+), reopened AS (
+    UPDATE markets AS m SET provisional = false, provisional_at = NULL, updated_at = $2::timestamptz
+    FROM lapsed AS l WHERE m.market_id = l.market_id AND m.status <> 'resolved'
 )
-UPDATE markets AS m SET provisional = false, provisional_at = NULL, updated_at = $1::timestamptz
-FROM lapsed AS l WHERE m.market_id = l.market_id AND m.status <> 'resolved'
+SELECT count(*) FROM lapsed
 `
 
 type DeleteExpiredProposalsParams struct {
-	Now    time.Time
 	Before time.Time
+	Now    time.Time
 }
 
-// Deletes proposals from before @before that have no decision. Markets are locked first, as by all statements.
-func (q *Queries) DeleteExpiredProposals(ctx context.Context, arg DeleteExpiredProposalsParams) error {
-	_, err := q.db.Exec(ctx, DeleteExpiredProposals, arg.Now, arg.Before)
-	return err
+// Deletes at most 500 proposals from before @before that have no decision, and returns their number. Markets are locked
+// first, as by all statements.
+func (q *Queries) DeleteExpiredProposals(ctx context.Context, arg DeleteExpiredProposalsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, DeleteExpiredProposals, arg.Before, arg.Now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const GetClosingLine = `-- name: GetClosingLine :one

@@ -154,8 +154,9 @@ WITH proposal AS (
 UPDATE markets SET provisional = true, provisional_at = @now::timestamptz, updated_at = @now::timestamptz
     WHERE markets.market_id = @market_id;
 
--- name: DeleteExpiredProposals :exec
--- Deletes proposals from before @before that have no decision. Markets are locked first, as by all statements.
+-- name: DeleteExpiredProposals :one
+-- Deletes at most 500 proposals from before @before that have no decision, and returns their number. Markets are locked
+-- first, as by all statements.
 WITH due AS (
     SELECT m.market_id FROM markets AS m JOIN resolution_proposals AS p ON p.market_id = m.market_id
     WHERE p.proposed_at <= @before::timestamptz ORDER BY m.market_id LIMIT 500
@@ -163,9 +164,11 @@ WITH due AS (
 ), lapsed AS (
     DELETE FROM resolution_proposals AS p USING due AS d WHERE p.market_id = d.market_id AND p.proposed_at <= @before::timestamptz
     RETURNING p.market_id
+), reopened AS (
+    UPDATE markets AS m SET provisional = false, provisional_at = NULL, updated_at = @now::timestamptz
+    FROM lapsed AS l WHERE m.market_id = l.market_id AND m.status <> 'resolved'
 )
-UPDATE markets AS m SET provisional = false, provisional_at = NULL, updated_at = @now::timestamptz
-FROM lapsed AS l WHERE m.market_id = l.market_id AND m.status <> 'resolved';
+SELECT count(*) FROM lapsed;
 
 -- name: ListDisputedMarkets :many
 -- Returns disputed markets, the newest dispute first.
