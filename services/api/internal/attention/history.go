@@ -10,7 +10,7 @@ import (
 // week is a value of the window parameter of an attention history, in addition to protocol.Windows.
 const week = "7d"
 
-// MostPoints is the largest number of points of a history that are read from the store.
+// MostPoints is the largest number of points of a history.
 const MostPoints = 2000
 
 // ParseSpan returns the length of the window of a history. raw is the name of a window of protocol.Windows or "7d". An
@@ -24,7 +24,8 @@ func ParseSpan(raw string) time.Duration {
 
 // History returns the attention score of a market within the last span, oldest point first. It has a point for each change.
 // For an open market it also has a point at the start of the span, if the score at that time is known, and a point for the
-// newest reading. A market whose score was always 0 has no points, unless it is open. Error: db_unavailable.
+// newest reading. If there are more than MostPoints, it has the newest of them. A market whose score was always 0 has no points,
+// unless it is open. Error: db_unavailable.
 func (s *Service) History(ctx context.Context, id protocol.MarketID, span time.Duration) ([]Point, error) {
 	from := s.now().Add(-span)
 	points, err := s.store.ListAttentionHistory(ctx, id, from, MostPoints)
@@ -45,5 +46,5 @@ func (s *Service) History(ctx context.Context, id protocol.MarketID, span time.D
 	if open && (len(points) == 0 || points[len(points)-1].At.Before(st.at)) {
 		points = append(points, Point{st.at, st.rows[index].Score})
 	}
-	return points, nil
+	return points[max(0, len(points)-MostPoints):], nil
 }
