@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/clock/internal/postgres/db"
@@ -113,11 +115,15 @@ func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.T
 	})
 }
 
-// Influence implements program.Store. It reads the airings and the baseline in one transaction.
+// Influence implements program.Store. It reads the airings and the baseline from one snapshot of the database.
 func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (program.Influence, error) {
 	var out program.Influence
-	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
-		out = program.Influence{}
+	ctx, cancel := context.WithTimeout(ctx, writeBudget)
+	defer cancel()
+	// Under READ COMMITTED each statement would have a snapshot of its own.
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
+		q := db.New(tx)
 		rows, err := q.ListMoves(ctx, db.ListMovesParams{Since: since, MaxRows: int32(limit)})
 		if err != nil {
 			return err
