@@ -21,7 +21,8 @@ func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 	t.Parallel()
 	s := outageStack(t)
 	for i, venue := range stack.Venues {
-		mode := []string{"refuse", "hang", "429", "garbage"}[i]
+		modes := []string{"refuse", "hang", "429", "garbage"}
+		mode := modes[i%len(modes)]
 		t.Run(venue+" "+mode, func(t *testing.T) {
 			t.Parallel()
 			m := s.NewVenueMarket(t, venue, 0.97, nil)
