@@ -8274,6 +8274,12 @@ type ListSignalsParams struct {
 	// MarketID Only calls on this market.
 	MarketID *string `form:"marketId,omitempty" json:"marketId,omitempty"`
 
+	// CreatedAfter Only calls filed after this time; an invalid time means no filter.
+	CreatedAfter *time.Time `form:"createdAfter,omitempty" json:"createdAfter,omitempty"`
+
+	// ResolvedAfter Only calls resolved after this time; an invalid time means no filter.
+	ResolvedAfter *time.Time `form:"resolvedAfter,omitempty" json:"resolvedAfter,omitempty"`
+
 	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -8324,6 +8330,12 @@ type ListStationsParams struct {
 type ListUserSignalsParams struct {
 	// Status An unknown value means no filter.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// CreatedAfter Only calls filed after this time; an invalid time means no filter.
+	CreatedAfter *time.Time `form:"createdAfter,omitempty" json:"createdAfter,omitempty"`
+
+	// ResolvedAfter Only calls resolved after this time; an invalid time means no filter.
+	ResolvedAfter *time.Time `form:"resolvedAfter,omitempty" json:"resolvedAfter,omitempty"`
 
 	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -23555,6 +23567,30 @@ func NewListSignalsRequest(server string, params *ListSignalsParams) (*http.Requ
 
 		}
 
+		if params.CreatedAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "createdAfter", *params.CreatedAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResolvedAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resolvedAfter", *params.ResolvedAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -24241,6 +24277,30 @@ func NewListUserSignalsRequest(server string, handle HandlePath, params *ListUse
 		if params.Status != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "createdAfter", *params.CreatedAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ResolvedAfter != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "resolvedAfter", *params.ResolvedAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

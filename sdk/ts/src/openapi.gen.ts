@@ -12525,6 +12525,10 @@ export interface operations {
                 handle?: string;
                 /** @description Only calls on this market. */
                 marketId?: string;
+                /** @description Only calls filed after this time; an invalid time means no filter. */
+                createdAfter?: string;
+                /** @description Only calls resolved after this time; an invalid time means no filter. */
+                resolvedAfter?: string;
                 /** @description Maximum number of items. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
@@ -12887,6 +12891,10 @@ export interface operations {
             query?: {
                 /** @description An unknown value means no filter. */
                 status?: string;
+                /** @description Only calls filed after this time; an invalid time means no filter. */
+                createdAfter?: string;
+                /** @description Only calls resolved after this time; an invalid time means no filter. */
+                resolvedAfter?: string;
                 /** @description Maximum number of items. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */

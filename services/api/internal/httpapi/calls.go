@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -26,10 +27,10 @@ type callsQuery struct {
 	none bool
 }
 
-var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limit", "cursor")
+var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limit", "cursor", "createdAfter", "resolvedAfter")
 
-// readCalls parses the query of a list of calls. An unknown lane or status does not filter. An invalid handle or market id sets
-// the member none.
+// readCalls parses the query of a list of calls. An unknown lane or status and an invalid time do not filter. An invalid handle
+// or market id sets the member none.
 func readCalls(rawQuery string) callsQuery {
 	v := httpcache.Query(rawQuery, callsParams)
 	q := callsQuery{CallQuery: signal.CallQuery{
@@ -46,7 +47,18 @@ func readCalls(rawQuery string) callsQuery {
 	if c, ok := protocol.DecodeCursor(v[5], 1); ok {
 		q.After = c
 	}
+	q.CreatedAfter, q.ResolvedAfter = readTime(v[6]), readTime(v[7])
 	return q
+}
+
+// readTime parses a date-time of RFC 3339 in microseconds, the precision of the database. It returns nil for any other text.
+func readTime(raw string) *time.Time {
+	t, err := time.Parse(time.RFC3339, raw)
+	if err != nil {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Microsecond)
+	return &t
 }
 
 func readStatus(raw string) protocol.SignalStatus {
@@ -58,7 +70,14 @@ func readStatus(raw string) protocol.SignalStatus {
 }
 
 func (q callsQuery) key() string {
-	return httpcache.JoinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(), strconv.FormatBool(q.none))
+	timeKey := func(t *time.Time) string {
+		if t == nil {
+			return ""
+		}
+		return protocol.TimeKey(*t)
+	}
+	return httpcache.JoinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(),
+		strconv.FormatBool(q.none), timeKey(q.CreatedAfter), timeKey(q.ResolvedAfter))
 }
 
 // calls handles GET /api/v1/signals: a page of public calls, newest first.

@@ -144,11 +144,14 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 // ListCalls implements signal.Store.
 func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
 	from, to, more := placeAt(q.After), oldestPlace, false
-	if q.Lane != "" || q.Status != "" { // otherwise every call matches and the search needs no limit
+	if q.Lane != "" || q.Status != "" || q.ResolvedAfter != nil { // otherwise every call matches and the search needs no limit
 		var err error
 		if to, more, err = s.windowEnd(ctx, q, from); err != nil {
 			return signal.CallPage{}, err
 		}
+	}
+	if q.CreatedAfter != nil && to.at.Before(*q.CreatedAfter) {
+		to, more = place{q.CreatedAfter.Add(time.Microsecond), oldestPlace.id}, false
 	}
 	signals, err := s.callsBetween(ctx, q, from, to)
 	if err != nil {
@@ -196,7 +199,7 @@ func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (
 func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to place) ([]signal.Record, error) {
 	p := db.ListSignalsParams{
 		BeforeAt: from.at, BeforeID: from.id, ToAt: to.at, ToID: to.id, Lane: q.Lane, Status: string(q.Status),
-		Handle: q.Handle, Limit: int32(q.Limit),
+		Handle: q.Handle, Limit: int32(q.Limit), ResolvedAfter: q.ResolvedAfter,
 	}
 	switch {
 	case q.Own:
@@ -205,7 +208,7 @@ func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to p
 	case q.MarketID != "":
 		rows, err := s.rq.ListFilteredSignalsOfMarket(ctx, db.ListFilteredSignalsOfMarketParams{
 			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, ToAt: p.ToAt, ToID: p.ToID, Lane: p.Lane, Status: p.Status,
-			Handle: p.Handle, MarketID: q.MarketID, Limit: p.Limit,
+			Handle: p.Handle, MarketID: q.MarketID, Limit: p.Limit, ResolvedAfter: p.ResolvedAfter,
 		})
 		return pg.Collect(rows, recordOf), err
 	case q.Handle != "":

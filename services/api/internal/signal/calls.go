@@ -2,6 +2,7 @@ package signal
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
@@ -15,6 +16,8 @@ type CallQuery struct {
 	Limit    int
 	After    protocol.Cursor
 	Own      bool // include calls that are not public; only for the operator of Handle
+
+	CreatedAfter, ResolvedAfter *time.Time // in microseconds; nil does not filter
 }
 
 // CallPage is a page of calls. One read examines at most MaxLook calls. If few of them match a filter, a page can have fewer

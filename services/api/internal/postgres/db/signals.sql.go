@@ -584,19 +584,21 @@ SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
-    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $7)
-ORDER BY v.created_at DESC, v.id DESC LIMIT $8
+    AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
+    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $8)
+ORDER BY v.created_at DESC, v.id DESC LIMIT $9
 `
 
 type ListFiledSignalsOfOperatorParams struct {
-	BeforeAt time.Time
-	BeforeID string
-	ToAt     time.Time
-	ToID     string
-	Lane     string
-	Status   string
-	Handle   string
-	Limit    int32
+	BeforeAt      time.Time
+	BeforeID      string
+	ToAt          time.Time
+	ToID          string
+	Lane          string
+	Status        string
+	ResolvedAfter *time.Time
+	Handle        string
+	Limit         int32
 }
 
 // Like ListSignals for one operator who reads its own calls, which include those on unconfirmed markets.
@@ -608,6 +610,7 @@ func (q *Queries) ListFiledSignalsOfOperator(ctx context.Context, arg ListFiledS
 		arg.ToID,
 		arg.Lane,
 		arg.Status,
+		arg.ResolvedAfter,
 		arg.Handle,
 		arg.Limit,
 	)
@@ -670,20 +673,22 @@ SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
-    AND ($7::text = '' OR v.handle = $7) AND v.market_id = $8
-ORDER BY v.created_at DESC, v.id DESC LIMIT $9
+    AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
+    AND ($8::text = '' OR v.handle = $8) AND v.market_id = $9
+ORDER BY v.created_at DESC, v.id DESC LIMIT $10
 `
 
 type ListFilteredSignalsOfMarketParams struct {
-	BeforeAt time.Time
-	BeforeID string
-	ToAt     time.Time
-	ToID     string
-	Lane     string
-	Status   string
-	Handle   string
-	MarketID string
-	Limit    int32
+	BeforeAt      time.Time
+	BeforeID      string
+	ToAt          time.Time
+	ToID          string
+	Lane          string
+	Status        string
+	ResolvedAfter *time.Time
+	Handle        string
+	MarketID      string
+	Limit         int32
 }
 
 // Like ListSignals for one market.
@@ -695,6 +700,7 @@ func (q *Queries) ListFilteredSignalsOfMarket(ctx context.Context, arg ListFilte
 		arg.ToID,
 		arg.Lane,
 		arg.Status,
+		arg.ResolvedAfter,
 		arg.Handle,
 		arg.MarketID,
 		arg.Limit,
@@ -967,22 +973,25 @@ SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
-    AND ($7::text = '' OR v.handle = $7)
-ORDER BY v.created_at DESC, v.id DESC LIMIT $8
+    AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
+    AND ($8::text = '' OR v.handle = $8)
+ORDER BY v.created_at DESC, v.id DESC LIMIT $9
 `
 
 type ListSignalsParams struct {
-	BeforeAt time.Time
-	BeforeID string
-	ToAt     time.Time
-	ToID     string
-	Lane     string
-	Status   string
-	Handle   string
-	Limit    int32
+	BeforeAt      time.Time
+	BeforeID      string
+	ToAt          time.Time
+	ToID          string
+	Lane          string
+	Status        string
+	ResolvedAfter *time.Time
+	Handle        string
+	Limit         int32
 }
 
-// Returns the calls between two positions, newest first, of a lane, a status and a handle. An empty filter selects all.
+// Returns the calls between two positions, newest first, of a lane, a status and a handle that were resolved after a time.
+// An empty filter selects all.
 func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignals,
 		arg.BeforeAt,
@@ -991,6 +1000,7 @@ func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]Sig
 		arg.ToID,
 		arg.Lane,
 		arg.Status,
+		arg.ResolvedAfter,
 		arg.Handle,
 		arg.Limit,
 	)
@@ -1285,19 +1295,21 @@ SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
-    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $7)
-ORDER BY v.created_at DESC, v.id DESC LIMIT $8
+    AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
+    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $8)
+ORDER BY v.created_at DESC, v.id DESC LIMIT $9
 `
 
 type ListSignalsOfOperatorParams struct {
-	BeforeAt time.Time
-	BeforeID string
-	ToAt     time.Time
-	ToID     string
-	Lane     string
-	Status   string
-	Handle   string
-	Limit    int32
+	BeforeAt      time.Time
+	BeforeID      string
+	ToAt          time.Time
+	ToID          string
+	Lane          string
+	Status        string
+	ResolvedAfter *time.Time
+	Handle        string
+	Limit         int32
 }
 
 // Like ListSignals for one operator.
@@ -1309,6 +1321,7 @@ func (q *Queries) ListSignalsOfOperator(ctx context.Context, arg ListSignalsOfOp
 		arg.ToID,
 		arg.Lane,
 		arg.Status,
+		arg.ResolvedAfter,
 		arg.Handle,
 		arg.Limit,
 	)

@@ -65,11 +65,13 @@ WHERE v.market_id = @market_id AND (v.created_at, v.id) < (@before_at::timestamp
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignals :many
--- Returns the calls between two positions, newest first, of a lane, a status and a handle. An empty filter selects all.
+-- Returns the calls between two positions, newest first, of a lane, a status and a handle that were resolved after a time.
+-- An empty filter selects all.
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND (@handle::text = '' OR v.handle = @handle)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
@@ -79,6 +81,7 @@ SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND (@handle::text = '' OR v.handle = @handle) AND v.market_id = @market_id
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
@@ -88,6 +91,7 @@ SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
@@ -97,6 +101,7 @@ SELECT v.* FROM filed_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
