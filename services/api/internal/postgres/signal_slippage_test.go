@@ -16,6 +16,8 @@ func TestMaxSlippage(t *testing.T) {
 	b.venueMarket("7", 3000)
 	b.quote("7", 3100, 7100)
 	b.nativeMarket("native-aaaaaaaaaa", 5000)
+	b.venueMarket("9", 7000)
+	b.quote("9", 7100, 3100)
 	b.venueMarket("8", 3000)
 	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '8'`)
 	n := 0
@@ -34,6 +36,9 @@ func TestMaxSlippage(t *testing.T) {
 		{"7", protocol.No, 3000, 100, 0, 0, signal.VerdictFiled},
 		{"7", protocol.No, 1, 0, 0, 0, signal.VerdictMoved}, // not converted: a NO price of 9999 would be out of bounds at 7100
 		{"7", protocol.No, 500, 200, 0, 0, signal.VerdictMoved},
+		{"9", protocol.No, 7000, 200, 0, 0, signal.VerdictFiled}, // converted to 3000
+		{"9", protocol.No, 7500, 200, 0, 0, signal.VerdictMoved}, // neither 7500 nor 2500 is what NO costs
+		{"9", protocol.No, 3500, 200, 0, 0, signal.VerdictFiled},
 		{"native-aaaaaaaaaa", protocol.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
 		{"8", protocol.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
 		{"404", protocol.Yes, 0, 0, 0, 0, signal.VerdictUnknown},

@@ -43,7 +43,7 @@ WITH judged AS MATERIALIZED (
                 THEN 'provisional'
             WHEN i.venue = 2 THEN 'provisional'
             WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
-            WHEN b.side - p.paid > i.slippage THEN 'moved'
+            WHEN b.side - p.paid > i.slippage OR p.off THEN 'moved'
             WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
             ELSE 'file'
         END AS verdict
@@ -84,11 +84,11 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= sqlc.arg(oldest_quote)::timestamptz THEN q.no_price_bps END AS no_price) s
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     CROSS JOIN LATERAL (
-        -- A NO call with the YES price is converted. With a bound on slippage it is converted only
-        -- if the converted price differs from the price of the side by at most that bound.
-        SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
-                        AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
-                    THEN 10000 - i.price ELSE i.price END AS paid) p
+        -- A NO call with the YES price is converted. With a bound on slippage it is rejected if the
+        -- converted price differs from the price of the side by more than that bound.
+        SELECT CASE WHEN c.other AND NOT c.off THEN 10000 - i.price ELSE i.price END AS paid, c.other AND c.off AS off
+        FROM (SELECT NOT i.yes AND coalesce(abs(i.price - s.snap) < abs(i.price - (10000 - s.snap)), false) AS other,
+            coalesce(abs(10000 - i.price - b.side) > i.slippage, false) AS off) c) p
 ), filed AS (
     INSERT INTO signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified,
         crowd_yes_bps, confidence, ttr, created_at, market_title, text_take, source,
@@ -189,7 +189,7 @@ WITH judged AS MATERIALIZED (
                 THEN 'provisional'
             WHEN i.venue = 2 THEN 'provisional'
             WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
-            WHEN b.side - p.paid > i.slippage THEN 'moved'
+            WHEN b.side - p.paid > i.slippage OR p.off THEN 'moved'
             WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
             ELSE 'file'
         END AS verdict
@@ -230,11 +230,11 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= sqlc.arg(oldest_quote)::timestamptz THEN q.no_price_bps END AS no_price) s
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     CROSS JOIN LATERAL (
-        -- A NO call with the YES price is converted. With a bound on slippage it is converted only
-        -- if the converted price differs from the price of the side by at most that bound.
-        SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
-                        AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
-                    THEN 10000 - i.price ELSE i.price END AS paid) p
+        -- A NO call with the YES price is converted. With a bound on slippage it is rejected if the
+        -- converted price differs from the price of the side by more than that bound.
+        SELECT CASE WHEN c.other AND NOT c.off THEN 10000 - i.price ELSE i.price END AS paid, c.other AND c.off AS off
+        FROM (SELECT NOT i.yes AND coalesce(abs(i.price - s.snap) < abs(i.price - (10000 - s.snap)), false) AS other,
+            coalesce(abs(10000 - i.price - b.side) > i.slippage, false) AS off) c) p
     LEFT JOIN idempotency_keys idem ON idem.user_id = a.id AND idem.key = i.idem_key
         AND idem.created_at > sqlc.arg(now)::timestamptz - interval '24 hours'
 ), filed AS (
@@ -347,7 +347,7 @@ WITH judged AS MATERIALIZED (
                 THEN 'provisional'
             WHEN i.venue = 2 THEN 'provisional'
             WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
-            WHEN b.side - p.paid > i.slippage THEN 'moved'
+            WHEN b.side - p.paid > i.slippage OR p.off THEN 'moved'
             WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
             ELSE 'file'
         END AS verdict,
@@ -389,11 +389,11 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= sqlc.arg(oldest_quote)::timestamptz THEN q.no_price_bps END AS no_price) s
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     CROSS JOIN LATERAL (
-        -- A NO call with the YES price is converted. With a bound on slippage it is converted only
-        -- if the converted price differs from the price of the side by at most that bound.
-        SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
-                        AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
-                    THEN 10000 - i.price ELSE i.price END AS paid) p
+        -- A NO call with the YES price is converted. With a bound on slippage it is rejected if the
+        -- converted price differs from the price of the side by more than that bound.
+        SELECT CASE WHEN c.other AND NOT c.off THEN 10000 - i.price ELSE i.price END AS paid, c.other AND c.off AS off
+        FROM (SELECT NOT i.yes AND coalesce(abs(i.price - s.snap) < abs(i.price - (10000 - s.snap)), false) AS other,
+            coalesce(abs(10000 - i.price - b.side) > i.slippage, false) AS off) c) p
     LEFT JOIN idempotency_keys idem ON idem.user_id = a.id AND idem.key = i.idem_key
         AND idem.created_at > sqlc.arg(now)::timestamptz - interval '24 hours'
 ), filed AS (
