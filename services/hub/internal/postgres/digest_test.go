@@ -40,14 +40,28 @@ func TestDigestDays(t *testing.T) {
 	if !take(10 * time.Minute) {
 		t.Error("an unfinished reservation did not expire")
 	}
-	if err := store.FreeDigest(t.Context(), day); err != nil || !take(11*time.Minute) {
+	if err := store.FreeDigest(t.Context(), day, false); err != nil || !take(11*time.Minute) {
 		t.Error("a released day cannot be reserved", err)
 	}
-	if err := store.EndDigest(t.Context(), day, noon.Add(12*time.Minute), 2); err != nil {
+	for _, want := range []bool{true, false} {
+		if started, err := store.StartDigest(t.Context(), day, noon.Add(12*time.Minute)); err != nil || started != want {
+			t.Fatalf("start of the digest: %v, %v; want %v", started, err, want)
+		}
+	}
+	if err := store.FreeDigest(t.Context(), day, false); err != nil || take(48*time.Hour) {
+		t.Error("a day that is being sent was reserved again", err)
+	}
+	if err := store.FreeDigest(t.Context(), day, true); err != nil || !take(49*time.Hour) {
+		t.Error("a day whose digest was not sent cannot be reserved", err)
+	}
+	if started, err := store.StartDigest(t.Context(), day, noon); err != nil || !started {
+		t.Fatal(started, err)
+	}
+	if err := store.EndDigest(t.Context(), day, 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.FreeDigest(t.Context(), day); err != nil || take(48*time.Hour) {
-		t.Error("a day that was sent was reserved again", err)
+	if take(100 * time.Hour) {
+		t.Error("a day that was sent was reserved again")
 	}
 	if taken, err := store.ReserveDigest(t.Context(), "2026-09-18", noon); err != nil || !taken {
 		t.Error("reserving another day:", taken, err)

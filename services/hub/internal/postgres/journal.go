@@ -45,12 +45,18 @@ func (s *Store) ReserveDigest(ctx context.Context, date string, now time.Time) (
 	return n > 0, err
 }
 
+// StartDigest implements digest.Store.
+func (s *Store) StartDigest(ctx context.Context, date string, now time.Time) (bool, error) {
+	n, err := s.write.StartDigest(ctx, db.StartDigestParams{Date: date, Now: now})
+	return n > 0, err
+}
+
 // EndDigest implements digest.Store.
-func (s *Store) EndDigest(ctx context.Context, date string, now time.Time, recipients int) error {
-	return s.write.FinishDigest(ctx, db.FinishDigestParams{Date: date, Now: now, Recipients: int32(recipients)})
+func (s *Store) EndDigest(ctx context.Context, date string, recipients int) error {
+	return s.write.FinishDigest(ctx, db.FinishDigestParams{Date: date, Recipients: int32(recipients)})
 }
 
 // FreeDigest implements digest.Store.
-func (s *Store) FreeDigest(ctx context.Context, date string) error {
-	return s.write.ReleaseDigest(ctx, date)
+func (s *Store) FreeDigest(ctx context.Context, date string, started bool) error {
+	return s.write.ReleaseDigest(ctx, db.ReleaseDigestParams{Date: date, Started: started})
 }

@@ -31,18 +31,16 @@ func (q *Queries) DeleteOutbox(ctx context.Context, ids []int64) error {
 }
 
 const finishDigest = `-- name: FinishDigest :exec
-UPDATE digest_sent SET sent_at = $1::timestamptz, recipients = $2::integer
-WHERE date = $3::date AND sent_at IS NULL
+UPDATE digest_sent SET recipients = $1::integer WHERE date = $2::date
 `
 
 type FinishDigestParams struct {
-	Now        time.Time
 	Recipients int32
 	Date       string
 }
 
 func (q *Queries) FinishDigest(ctx context.Context, arg FinishDigestParams) error {
-	_, err := q.db.Exec(ctx, finishDigest, arg.Now, arg.Recipients, arg.Date)
+	_, err := q.db.Exec(ctx, finishDigest, arg.Recipients, arg.Date)
 	return err
 }
 
@@ -173,11 +171,17 @@ func (q *Queries) ListOutbox(ctx context.Context, maxRows int32) ([]ListOutboxRo
 }
 
 const releaseDigest = `-- name: ReleaseDigest :exec
-DELETE FROM digest_sent WHERE date = $1::date AND sent_at IS NULL
+DELETE FROM digest_sent WHERE date = $1::date AND (sent_at IS NOT NULL) = $2::boolean
 `
 
-func (q *Queries) ReleaseDigest(ctx context.Context, date string) error {
-	_, err := q.db.Exec(ctx, releaseDigest, date)
+type ReleaseDigestParams struct {
+	Date    string
+	Started bool
+}
+
+// Deletes the reservation of a day, or the record of a started digest that was not sent.
+func (q *Queries) ReleaseDigest(ctx context.Context, arg ReleaseDigestParams) error {
+	_, err := q.db.Exec(ctx, releaseDigest, arg.Date, arg.Started)
 	return err
 }
 
@@ -195,6 +199,24 @@ type ReserveDigestParams struct {
 // Reserves the digest of a day. An unfinished reservation expires after ten minutes.
 func (q *Queries) ReserveDigest(ctx context.Context, arg ReserveDigestParams) (int64, error) {
 	result, err := q.db.Exec(ctx, reserveDigest, arg.Date, arg.Now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const startDigest = `-- name: StartDigest :execrows
+UPDATE digest_sent SET sent_at = $1::timestamptz, recipients = 0 WHERE date = $2::date AND sent_at IS NULL
+`
+
+type StartDigestParams struct {
+	Now  time.Time
+	Date string
+}
+
+// Records that a reserved digest is sent. The record does not expire, so that the digest is sent at most once.
+func (q *Queries) StartDigest(ctx context.Context, arg StartDigestParams) (int64, error) {
+	result, err := q.db.Exec(ctx, startDigest, arg.Now, arg.Date)
 	if err != nil {
 		return 0, err
 	}

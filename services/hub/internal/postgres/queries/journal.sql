@@ -27,9 +27,13 @@ INSERT INTO digest_sent AS d (date, taken_at) VALUES (@date::date, @now)
 ON CONFLICT (date) DO UPDATE SET taken_at = excluded.taken_at
 WHERE d.sent_at IS NULL AND d.taken_at <= excluded.taken_at - interval '10 minutes';
 
+-- name: StartDigest :execrows
+-- Records that a reserved digest is sent. The record does not expire, so that the digest is sent at most once.
+UPDATE digest_sent SET sent_at = @now::timestamptz, recipients = 0 WHERE date = @date::date AND sent_at IS NULL;
+
 -- name: FinishDigest :exec
-UPDATE digest_sent SET sent_at = @now::timestamptz, recipients = @recipients::integer
-WHERE date = @date::date AND sent_at IS NULL;
+UPDATE digest_sent SET recipients = @recipients::integer WHERE date = @date::date;
 
 -- name: ReleaseDigest :exec
-DELETE FROM digest_sent WHERE date = @date::date AND sent_at IS NULL;
+-- Deletes the reservation of a day, or the record of a started digest that was not sent.
+DELETE FROM digest_sent WHERE date = @date::date AND (sent_at IS NOT NULL) = @started::boolean;
