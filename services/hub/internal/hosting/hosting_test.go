@@ -120,12 +120,15 @@ func TestLivepeer(t *testing.T) {
 	}
 	h.want(t, create)
 	second, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Before: before(first, ingest.Standard)})
-	if err != nil || second.Key != "key-2" || h.streams["stream-1"] != "" {
-		t.Errorf("the previous key is still valid: %+v %v", second, err)
+	if err != nil || second.Key != "key-2" || h.streams["stream-1"] == "" {
+		t.Errorf("the previous stream was deleted before the new one is stored: %+v %v", second, err)
 	}
-	h.want(t, "DELETE /api/stream/stream-1", create)
-	if _, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Before: before(first, ingest.Standard)}); err != nil {
-		t.Errorf("a stream that the host has deleted: %v", err)
+	h.want(t, create)
+	for range 2 { // the second time, the host has deleted the stream
+		if err := p.Withdraw(t.Context(), first.RemoteID); err != nil || h.streams["stream-1"] != "" {
+			t.Errorf("deletion of the previous stream: %v", err)
+		}
+		h.want(t, "DELETE /api/stream/stream-1")
 	}
 	if got := p.Playback(*before(second, ingest.Standard)); got != second.HLSURL {
 		t.Error(got)

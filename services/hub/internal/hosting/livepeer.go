@@ -48,11 +48,6 @@ func (Livepeer) Name() string { return LivepeerName }
 // Provision implements ingest.Provider. Livepeer cannot replace the key of a stream. Provision therefore deletes the previous
 // stream, which invalidates its key, and then creates a new one.
 func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
-	if w.Before != nil && w.Before.RemoteID != "" {
-		if err := l.Withdraw(ctx, w.Before.RemoteID); err != nil {
-			return ingest.Offer{}, err
-		}
-	}
 	var st livepeerStream
 	if err := l.c.call(ctx, http.MethodPost, "/api/stream", livepeerRequest{Name: w.Handle.String(), Profiles: []struct{}{}}, &st); err != nil {
 		return ingest.Offer{}, unavailable(LivepeerName, err)

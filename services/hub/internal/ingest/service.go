@@ -59,6 +59,11 @@ func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label s
 			return Stream{}, Offer{}, err
 		}
 		if ok {
+			if want.Before != nil && before.RemoteID != "" && before.RemoteID != offer.RemoteID {
+				// The previous stream is deleted only now, so that it stays usable if an earlier step fails. Best effort: without the
+				// deletion, the video host still accepts its key, but no page plays the stream.
+				_ = s.provider.Withdraw(ctx, before.RemoteID)
+			}
 			offer.HLSURL = s.provider.Playback(created)
 			return created, offer, nil
 		}

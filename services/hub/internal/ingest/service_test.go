@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -139,5 +140,52 @@ func TestProvisionRace(t *testing.T) {
 	}
 	if good != 1 {
 		t.Errorf("%d keys are valid", good)
+	}
+}
+
+// videoHost is a video host that creates a new stream at each Provision, like Livepeer.
+type videoHost struct {
+	fail  bool
+	asked []string
+}
+
+func (h *videoHost) Name() string { return "livepeer" }
+
+func (h *videoHost) Provision(_ context.Context, w ingest.Want) (ingest.Offer, error) {
+	if h.fail {
+		return ingest.Offer{}, ingest.ErrUnavailable
+	}
+	id := fmt.Sprintf("stream-%d", len(h.asked)+1)
+	h.asked = append(h.asked, "create "+id)
+	return ingest.Offer{Key: "key of " + id, RemoteID: id, HLSURL: "https://host.example/" + id}, nil
+}
+
+func (h *videoHost) Withdraw(_ context.Context, id string) error {
+	h.asked = append(h.asked, "delete "+id)
+	return nil
+}
+
+func (h *videoHost) Playback(s ingest.Stream) string { return s.HLSURL }
+
+// TestReplacedStreamIsDeletedLast checks that the previous stream at a video host is deleted after the new one is stored, and that it
+// stays if the host cannot create a new one.
+func TestReplacedStreamIsDeletedLast(t *testing.T) {
+	t.Parallel()
+	h := &videoHost{}
+	s, _, _ := setup(t, h)
+	for range 2 {
+		if _, _, err := s.Provision(t.Context(), "mara_k", "", ingest.Standard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.fail = true
+	if _, _, err := s.Provision(t.Context(), "mara_k", "", ingest.Standard); code(err) != "ingest_unavailable" {
+		t.Errorf("stream of a host that does not answer: %v", err)
+	}
+	if got, want := strings.Join(h.asked, ", "), "create stream-1, create stream-2, delete stream-1"; got != want {
+		t.Errorf("requests to the host: %s; want %s", got, want)
+	}
+	if url, err := s.Playback(t.Context(), "mara_k"); err != nil || url != "https://host.example/stream-2" {
+		t.Errorf("playback after the failure: %q, %v; want stream-2", url, err)
 	}
 }

@@ -70,9 +70,11 @@ type Want struct {
 // Provider is a service that receives video from encoders and serves it to viewers.
 type Provider interface {
 	Name() string
-	// Provision creates a stream, or replaces the key of w.Before. Error: ErrUnavailable.
+	// Provision creates a stream, or replaces the key of w.Before. It leaves a stream with another id than that of the offer
+	// unchanged. Error: ErrUnavailable.
 	Provision(ctx context.Context, w Want) (Offer, error)
-	// Withdraw deletes a stream that was provisioned but could not be stored. remoteID is the Offer.RemoteID of the stream.
+	// Withdraw deletes a stream that could not be stored or that another one has replaced. remoteID is the Offer.RemoteID of the
+	// stream.
 	Withdraw(ctx context.Context, remoteID string) error
 	// Playback returns the playback URL of a stream.
 	Playback(s Stream) string
