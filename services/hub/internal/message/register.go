@@ -137,14 +137,21 @@ func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, erro
 	return r.GetKeyIds(), err
 }
 
-// checkOperatorKey returns unauthenticated if the operator key that created the signer is revoked, and then also revokes the
-// signers of this key. It reads the ledger, because the revocation may not have reached this service yet.
-func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
+// isKeyRevoked reports whether a signer was created by an operator key that is revoked. It reads the ledger, because the revocation
+// may not have reached this service yet.
+func (s *Service) isKeyRevoked(ctx context.Context, signer Signer) (bool, error) {
 	if signer.KeyID == "" {
-		return nil
+		return false, nil
 	}
 	revoked, err := s.revokedKeys(ctx, []string{signer.KeyID})
-	if err != nil || len(revoked) == 0 {
+	return len(revoked) > 0, err
+}
+
+// checkOperatorKey returns unauthenticated if the operator key that created the signer is revoked, and then also revokes the
+// signers of this key.
+func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
+	revoked, err := s.isKeyRevoked(ctx, signer)
+	if err != nil || !revoked {
 		return err
 	}
 	if _, err := s.RevokeSignersOf(ctx, signer.KeyID); err != nil {

@@ -105,7 +105,7 @@ type Verdict struct {
 
 // Verify runs the checks of Submit that need only the message and the store, and returns all reasons for which the message is
 // invalid. It stores nothing. A message that has been accepted stays valid. The timestamp of a message that the hub signed must
-// be in the period of the hub's key. Errors: those of Read; db_unavailable.
+// be in the period of the hub's key. Errors: those of Read; db_unavailable; those of the ledger.
 func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	m, err := Read(s.Issuer, raw)
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 }
 
 // dryRun calls note with the reason of each failed check: signer, signature, time, scope, payload and nonce. If the signer is
-// unknown or the message is already accepted, it checks only the signer and the signature. It stores nothing and sends no request
-// to the ledger. Error: db_unavailable.
+// unknown or the message is already accepted, it checks only the signer and the signature. It stores nothing. Errors:
+// db_unavailable, those of the ledger, which states whether the operator key of the signer is revoked.
 func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) error {
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {
@@ -158,6 +158,10 @@ func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) erro
 	}
 	if err := signer.Usable(now); err != nil {
 		note(apperr.Of(err).Extra[memberReason].(string))
+	} else if revoked, err := s.isKeyRevoked(ctx, signer); err != nil {
+		return err
+	} else if revoked {
+		note(ReasonRevoked)
 	}
 	if checkScope(m, signer) != nil {
 		note(reasonScope)
