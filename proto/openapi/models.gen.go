@@ -2615,7 +2615,9 @@ type Payout struct {
 	ChainID       *int64  `json:"chainId,omitempty"`
 	ChainLabel    *string `json:"chainLabel,omitempty"`
 	UsdcAddress   *string `json:"usdcAddress,omitempty"`
-	TipURL        *string `json:"tipUrl,omitempty"`
+
+	// TipURL Page for people with the address and its QR code.
+	TipURL *string `json:"tipUrl,omitempty"`
 }
 
 // PayoutData Data of `payout.changed`.

@@ -5361,8 +5361,10 @@ type Payout struct {
 	// Eligible If false, all other members are absent; if true, all are present.
 	Eligible      bool    `json:"eligible"`
 	PayoutAddress *string `json:"payoutAddress,omitempty"`
-	TipURL        *string `json:"tipUrl,omitempty"`
-	UsdcAddress   *string `json:"usdcAddress,omitempty"`
+
+	// TipURL Page for people with the address and its QR code.
+	TipURL      *string `json:"tipUrl,omitempty"`
+	UsdcAddress *string `json:"usdcAddress,omitempty"`
 }
 
 // PayoutData Data of `payout.changed`.

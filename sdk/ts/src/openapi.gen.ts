@@ -4198,6 +4198,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tip/{handle}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the tip page of an operator
+         * @description The payout address of the operator as text and as a QR code, with the chain and the contract of USDC on it. `tipUrl` of `GET /api/network/payout/{handle}` leads to this page. The page moves no money and search engines do not index it. 404: the operator is unknown or not eligible for payouts; the page says which.
+         */
+        get: operations["getTipPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tv": {
         parameters: {
             query?: never;
@@ -6339,7 +6359,10 @@ export interface components {
             /** @description If false, all other members are absent; if true, all are present. */
             eligible: boolean;
             payoutAddress?: string;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description Page for people with the address and its QR code.
+             */
             tipUrl?: string;
             usdcAddress?: string;
         };
@@ -14165,6 +14188,22 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getTipPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                handle: components["parameters"]["HandlePath"];
+            };
             cookie?: never;
         };
         requestBody?: never;

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) {
 // system returns the system that the tests of this package share.
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
-	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
+	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"), stack.Env("PAYOUT_CHAIN_ID", chainID),
+		stack.Env("PAYOUT_CHAIN_LABEL", chain), stack.Env("PAYOUT_USDC_ADDRESS", usdc))
 }
 
 // atBothSizes runs a test twice, in a tab of the size of a phone and in one of the size of a desktop.

@@ -82,9 +82,12 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 	}
 	people := identityclaim.Accounts{Ledger: a.api.Operators}
 	return httpapi.Accounts{
-		Follows:         follow.NewService(operator.Directory{Ledger: a.api.Operators}, a.store, a.now),
-		Claims:          identityclaim.NewService(cfg.stations(), people, wallets{verifier}, a.store, a.now),
-		Payouts:         identityclaim.Payouts{Money: identityclaim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people},
+		Follows: follow.NewService(operator.Directory{Ledger: a.api.Operators}, a.store, a.now),
+		Claims:  identityclaim.NewService(cfg.stations(), people, wallets{verifier}, a.store, a.now),
+		Payouts: identityclaim.Payouts{
+			Money: identityclaim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people,
+			Suspended: a.store.Suspended,
+		},
 		Profiles:        profile.NewService(a.api.OperatorWrites, newID, a.now),
 		Digests:         digest.NewService(sender, a.store, a.now),
 		IdentityDetails: identityOf(verifier),

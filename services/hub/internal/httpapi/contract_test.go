@@ -136,7 +136,7 @@ func callers(op operation) []string {
 // handleParents are the prefixes under which a path segment is a handle.
 var handleParents = []string{
 	"/api/operator/", "/api/network/field-record/", "/api/network/identity/", "/api/network/payout/", "/api/live/",
-	"/u/", "/live/", "/overlay/", "/operator/",
+	"/u/", "/live/", "/tip/", "/overlay/", "/operator/",
 }
 
 // TestReservedHandles checks that the ledger reserves every fixed path segment that a route has in the position of a handle.

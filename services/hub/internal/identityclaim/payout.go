@@ -19,11 +19,12 @@ type Money struct {
 type Payouts struct {
 	Money    Money
 	Accounts Accounts
+	// Suspended reports whether an operator is suspended. Suspended operators receive no payouts. Error: db_unavailable.
+	Suspended func(ctx context.Context, handle protocol.Handle) (bool, error)
 }
 
-// Address returns the payout address of an operator. It returns "" if the operator is unknown, has no address, or has a tier
-// without payouts, or if payouts are disabled. The tiers People and House receive payouts; Bots do not. It returns the errors of
-// the ledger except not_found.
+// Address returns the payout address of an operator. It returns "" if the operator is unknown or not eligible (AddressOf).
+// Errors: db_unavailable, those of the ledger except not_found.
 func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, error) {
 	if p.Money.ChainID == 0 {
 		return "", nil
@@ -33,7 +34,20 @@ func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, e
 	if errors.As(err, &f) && f.Kind == apperr.NotFound {
 		return "", nil
 	}
-	if err != nil || !a.Tier.Ranked() { // Bots are not ranked
+	if err != nil {
+		return "", err
+	}
+	return p.AddressOf(ctx, a)
+}
+
+// AddressOf returns the payout address of an account. It returns "" if the operator has no address, is suspended, or has a tier
+// without payouts, or if payouts are disabled. The tiers People and House receive payouts; Bots do not. Error: db_unavailable.
+func (p Payouts) AddressOf(ctx context.Context, a Account) (string, error) {
+	if p.Money.ChainID == 0 || a.PayoutAddress == "" || !a.Tier.Ranked() { // Bots are not ranked
+		return "", nil
+	}
+	suspended, err := p.Suspended(ctx, a.Handle)
+	if err != nil || suspended {
 		return "", err
 	}
 	return a.PayoutAddress, nil

@@ -19,6 +19,12 @@ type OnAir struct{ conn }
 // OnAir returns the store of package livestream on the same pool.
 func (s *Store) OnAir() *OnAir { return &OnAir{s.conn} }
 
+// Suspended reports whether an administrator has suspended an operator. Error: db_unavailable.
+func (s *Store) Suspended(ctx context.Context, handle protocol.Handle) (bool, error) {
+	p, err := s.OnAir().Streamer(ctx, handle)
+	return p.Status == livestream.Suspended, err
+}
+
 // withOperator runs the function do in a transaction that holds the lock of an operator. Concurrent changes of one operator's
 // sessions, streams and overlay are thus serialized.
 func (s *OnAir) withOperator(ctx context.Context, handle protocol.Handle, do func(ctx context.Context, t operatorTx) error) error {

@@ -128,7 +128,7 @@ func Mount(e *httpx.Router, d Deps) error {
 	}
 	for _, name := range []string{
 		"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
-		"pulse", "embed", "error", "overlay", "live", "tv", "studio", "docs",
+		"pulse", "tip", "embed", "error", "overlay", "live", "tv", "studio", "docs",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
@@ -200,6 +200,7 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodGet, personPath+":handle", "public", request.CacheShort, s.person),
 		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.embed),
 		page(http.MethodGet, livePath+":handle", "public", request.CacheShort, s.live),
+		page(http.MethodGet, tipPath+":handle", "public", request.CacheShort, s.tip),
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
 		page(http.MethodGet, studioPath, "session", "no-store", s.studio),
 		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
