@@ -7,7 +7,7 @@
 //     if (m.op === 'event') handle(m);
 //     if (m.op === 'gap') reread(m.channel); // older than what the feed keeps
 //   }
-/** The client ended permanently: its key is invalid, close was called, or no WebSocket can be created for its URL. */
+/** The client ended permanently: its key is invalid, close was called, no WebSocket can be created for its URL, or the server rejected every channel. */
 export class FeedError extends Error {
     code;
     constructor(code, message) {
@@ -108,8 +108,9 @@ export class FeedClient {
         if (!Array.isArray(options.channels) || options.channels.length === 0)
             throw new TypeError('the option channels is empty; name at least one channel');
         const Socket = options.WebSocket ?? globalThis.WebSocket;
-        if (typeof Socket !== 'function')
-            throw new TypeError('there is no global WebSocket; set the option WebSocket');
+        if (typeof Socket !== 'function') {
+            throw new TypeError('there is no global WebSocket; use Node 22 or newer, start Node 20 with --experimental-websocket, or set the option WebSocket to the class of the package ws');
+        }
         this.Socket = Socket;
         this.pace = { ...defaultPace, ...options.pace };
         const from = startNumbers(options.since ?? {});
@@ -348,8 +349,18 @@ export class FeedClient {
                 this.delivered.set(name, p.at);
             }
         }
-        if (this.options.key)
-            this.send({ op: 'auth', id: 'a', token: this.options.key });
+        const { key } = this.options;
+        if (typeof key !== 'function')
+            return this.subscribeAll(key);
+        const { socket } = this;
+        Promise.resolve()
+            .then(key)
+            .then((token) => this.socket === socket && this.subscribeAll(token), (err) => this.socket === socket && this.disconnect(1006, `the option key failed: ${err instanceof Error ? err.message : String(err)}`));
+    }
+    /** Sends the key, and subscribes to every channel. */
+    subscribeAll(key) {
+        if (key)
+            this.send({ op: 'auth', id: 'a', token: key });
         const names = [...this.positions.keys()];
         for (let i = 0; i < names.length; i += channelsPerFrame)
             this.subscribe(names.slice(i, i + channelsPerFrame));
@@ -482,5 +493,7 @@ export class FeedClient {
             }
         }
         this.deliver(f);
+        if (this.positions.size === 0)
+            this.finish(new FeedError('no_channel', `the server rejected every channel; the last one with ${f.error}`));
     }
 }
