@@ -2260,11 +2260,11 @@ type OperatorAtom struct {
 	Live  bool               `json:"live"`
 
 	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved       bool              `json:"approved"`
-	LiveSignal     *AtomSignal       `json:"liveSignal"`
-	RecentCalls    []RecordCall      `json:"recentCalls"`
-	Moments        []Moment          `json:"moments"`
-	UnderscoreMeta OperatorAtom_Meta `json:"_meta"`
+	Approved       bool                     `json:"approved"`
+	LiveSignal     *OperatorAtom_LiveSignal `json:"liveSignal"`
+	RecentCalls    []RecordCall             `json:"recentCalls"`
+	Moments        []Moment                 `json:"moments"`
+	UnderscoreMeta OperatorAtom_Meta        `json:"_meta"`
 }
 
 // OperatorAtom_Stats_BestCall defines model for OperatorAtom.Stats.BestCall.
@@ -2295,6 +2295,17 @@ type OperatorAtom_Stats struct {
 	Followers      int64                        `json:"followers"`
 	BroadcastScore int64                        `json:"broadcastScore"`
 	BestCall       *OperatorAtom_Stats_BestCall `json:"bestCall"`
+}
+
+// OperatorAtom_LiveSignal defines model for OperatorAtom.LiveSignal.
+type OperatorAtom_LiveSignal struct {
+	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
+	//
+	// Examples: 701122
+	MarketID MarketID `json:"marketId"`
+	Name     string   `json:"name"`
+	YesPct   *float64 `json:"yesPct"`
+	Slug     *string  `json:"slug"`
 }
 
 // OperatorAtom_Meta defines model for OperatorAtom.Meta.

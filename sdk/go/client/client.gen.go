@@ -5017,15 +5017,23 @@ type OperatorAtom struct {
 	} `json:"_meta"`
 
 	// Approved `live`, and an administrator approved the operator as a streamer.
-	Approved    bool        `json:"approved"`
-	AvatarURL   *string     `json:"avatarUrl"`
-	DisplayName string      `json:"displayName"`
-	Handle      Handle      `json:"handle"`
-	IsAi        bool        `json:"isAi"`
-	Live        bool        `json:"live"`
-	LiveSignal  *AtomSignal `json:"liveSignal"`
-	Manifesto   *string     `json:"manifesto"`
-	Moments     []Moment    `json:"moments"`
+	Approved    bool    `json:"approved"`
+	AvatarURL   *string `json:"avatarUrl"`
+	DisplayName string  `json:"displayName"`
+	Handle      Handle  `json:"handle"`
+	IsAi        bool    `json:"isAi"`
+	Live        bool    `json:"live"`
+	LiveSignal  *struct {
+		// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
+		//
+		// Examples: 701122
+		MarketID MarketID `json:"marketId"`
+		Name     string   `json:"name"`
+		Slug     *string  `json:"slug"`
+		YesPct   *float32 `json:"yesPct"`
+	} `json:"liveSignal"`
+	Manifesto *string  `json:"manifesto"`
+	Moments   []Moment `json:"moments"`
 
 	// OperatorPublicID Masked operator id.
 	OperatorPublicID PublicID     `json:"operatorPublicId"`

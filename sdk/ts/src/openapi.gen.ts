@@ -6093,7 +6093,12 @@ export interface components {
             handle: components["schemas"]["Handle"];
             isAi: boolean;
             live: boolean;
-            liveSignal: components["schemas"]["AtomSignal"] | null;
+            liveSignal: {
+                marketId: components["schemas"]["MarketId"];
+                name: string;
+                slug: string | null;
+                yesPct: number | null;
+            } | null;
             manifesto: string | null;
             moments: components["schemas"]["Moment"][];
             operatorPublicId: components["schemas"]["PublicId"];

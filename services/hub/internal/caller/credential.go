@@ -22,7 +22,7 @@ const (
 	Consent        // session of a browser on the consent page of an authorization
 	Admin          // x-admin-secret
 	Cron           // x-cron-secret, or ?secret=
-	Reader         // a valid bearer credential on a public read; it identifies nobody
+	Reader         // a valid bearer credential on a public read; it identifies no operator
 )
 
 // Accepted is the set of credentials that a route accepts.

@@ -46,7 +46,8 @@ func (s *Server) buildAtom(handle protocol.Handle) httpcache.Build {
 		id := operator.ID(r.GetOperator().GetId())
 		followers, failed := s.Follows.Followers(brief, []operator.ID{id})
 		atom := s.showAtom(r, followers[id])
-		atom.Live, atom.Approved, atom.LiveSignal = view.LiveState(brief, s.OnAir, handle)
+		live, approved, shown := view.LiveState(brief, s.OnAir, handle)
+		atom.Live, atom.Approved, atom.LiveSignal = live, approved, (*openapi.OperatorAtom_LiveSignal)(shown)
 		return view.Marshal(view.Answer{Value: atom, Missing: view.WithoutFollows(failed)}, nil)
 	}
 }
