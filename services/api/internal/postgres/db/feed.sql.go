@@ -805,7 +805,7 @@ WITH taken AS (
 ), drains AS (
     INSERT INTO feed_drains (market_id, resolved_at)
     SELECT a.market_id, a.at FROM added a
-    WHERE a.type = 'market.resolved' AND EXISTS (SELECT FROM market_totals t WHERE t.market_id = a.market_id)
+    WHERE a.type = 'market.resolved' AND EXISTS (SELECT FROM signals s WHERE s.market_id = a.market_id)
     ON CONFLICT (market_id) DO NOTHING
 ), head AS (
     UPDATE feed_head SET seq = $2::bigint + (SELECT count(*) FROM added)
