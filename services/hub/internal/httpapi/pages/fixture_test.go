@@ -80,9 +80,10 @@ func setup(t testing.TB) *fixture {
 	ledger.Feed = b.feed
 	deps := pages.Deps{
 		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
-		Pins:    b.pins,
-		Visitor: func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
-		Now:     b.clock.Now, Log: log,
+		Pins:       b.pins,
+		Visitor:    func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
+		PublicRead: func(next echo.HandlerFunc) echo.HandlerFunc { return next },
+		Now:        b.clock.Now, Log: log,
 	}
 	b.wirePeople(&deps, conn)
 	if err := pages.Mount(b.router, deps); err != nil {
