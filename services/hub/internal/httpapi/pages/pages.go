@@ -160,7 +160,7 @@ func withoutBearer(next echo.HandlerFunc) echo.HandlerFunc {
 
 func (s *site) routes() []httpx.Route {
 	page := func(method, path, who, cache string, h echo.HandlerFunc) httpx.Route {
-		if method == http.MethodGet && who == "public" {
+		if method == http.MethodGet && path != "/dev" && !strings.HasPrefix(path, "/dev/") {
 			h = s.PublicRead(h)
 		} else {
 			h = withoutBearer(h)
