@@ -132,6 +132,7 @@ const added = `
 /api/dev/apps/{appId}                                     DELETE PATCH
 /api/dev/apps/{appId}/secret                              POST
 /api/dev/whoami                                           GET
+/api/markets                                              GET
 /api/operator/{handle}/record                             GET
 /api/operator/{handle}/skill                              GET
 /api/oracle/featured                                      GET
