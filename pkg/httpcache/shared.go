@@ -241,11 +241,11 @@ func (l *level) build(ctx context.Context, last *Page, build Build) (p *Page, er
 	return p, nil
 }
 
-// put stores a page in Redis, without a claim, and returns it as a shared page.
+// put stores a page in Redis for all replicas, also if no replica has claimed the build of the page, and returns the stored page.
 func (l *level) put(key string, p *Page) *Page { return l.stored(l.keys(key), "", p) }
 
-// stored stores a page in Redis and returns it as a shared page. It returns a page that is too large unchanged. generation is that
-// of the claim, or empty without a claim.
+// stored stores a page in Redis and returns the stored page. A page that is too large is not stored, and is returned unchanged.
+// generation is the generation of the cache when the build was claimed; empty: the build was not claimed.
 func (l *level) stored(keys []string, generation string, p *Page) *Page {
 	data, compressed := p.body, 0
 	if p.gz != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Peer returns the IP address of the client. Without a trusted proxy, that is the address of the socket. If the socket belongs to
-// a trusted proxy, Peer reads X-Forwarded-For from its last address back to the first one that is not a trusted proxy, and
-// returns that address. If an entry is not an IP address or the header ends, Peer returns the address before.
+// Peer returns the IP address of the client. It is the address of the socket, unless the socket belongs to a trusted proxy. In
+// that case Peer reads the addresses of X-Forwarded-For from the last to the first, and returns the first one that is not a
+// trusted proxy. If an entry is invalid or all entries are trusted, it returns the last trusted address that it read.
 func Peer(r *http.Request, trusted []netip.Prefix) string {
 	host := socketHost(r.RemoteAddr)
 	if len(trusted) == 0 {

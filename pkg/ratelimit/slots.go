@@ -43,12 +43,11 @@ type SlotConfig struct {
 	OnFallback func() // called for each connection that was decided without Redis; may be nil
 }
 
-// Slots limits the number of connections that a key has open at the same time in all processes that share a Redis. The
-// connections of a process that was killed no longer count 15 seconds later.
+// Slots limits the number of open connections of a key, such as an IP address, over all processes that use the same Redis. If a
+// process is killed, its connections count for 15 more seconds.
 //
-// Without Redis, a process opens no connection of a key while it has its share of the limit open: the limit divided by the number
-// of processes, at least 1. All processes together then open at most the limit, or one connection in each process if that is
-// more. Connections that are already open stay open.
+// While Redis is unavailable, each process allows a key its share of the limit: the limit divided by the number of processes, at
+// least 1. Open connections are not closed.
 type Slots struct {
 	cfg       SlotConfig
 	store     *redisx.Client // nil: the limit is that of this process only

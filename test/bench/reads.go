@@ -41,8 +41,8 @@ http {
 }
 `))
 
-// reads compares the product with nginx and with a bare net/http server, which serve the same bytes of each cached page. For
-// the first page, it also measures responses with status 304. The servers run on one core, and the load runs on another core.
+// reads measures requests per second for cached pages of the hub, and for the same bytes from nginx and from a bare net/http
+// server. For the first page it also measures answers with status 304. Servers and load generator run on different cores.
 func (b *bench) reads() {
 	hub := b.main.side("hub", map[string]string{})
 	limit, worker := b.startNginx()

@@ -19,7 +19,7 @@ func TestIgnoredParametersAreNamed(t *testing.T) {
 		{"hub", "/api/polymarket/markets?lanes=SPORTS&cursor=zzz&limit=abc", "lanes, cursor, limit"},
 		{"hub", "/api/polymarket/markets?lane=OTHER", "lane"},
 		{"hub", "/api/situations?window=2h&limit=0", "window, limit"},
-		{"hub", "/api/operator/leaderboard?operators=nobody&order=edge", "operators"},
+		{"hub", "/api/operator/leaderboard?operators=unknown&order=edge", "operators"},
 		{"api", "/api/aura/top?limit=101&lane=SCIENCE", "limit"},
 		{"api", "/api/v1/signals?status=open&page=2", "status, page"},
 		{"clock", "/program/timeline?limit=401&lane=sports", "limit, lane"},

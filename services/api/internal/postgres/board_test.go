@@ -139,7 +139,7 @@ func (l *ledger) reportViewers() {
 			ViewerSeconds: 1 + l.rnd.Int64N([]int64{100, 10_000, 10_000_000}[l.rnd.IntN(3)]),
 		})
 	}
-	list = append(list, feed.ViewerReport{ID: uuid.NewString(), Handle: "nobody", At: l.clock.Now(), ViewerSeconds: 60}, list[0])
+	list = append(list, feed.ViewerReport{ID: uuid.NewString(), Handle: "no_such_user", At: l.clock.Now(), ViewerSeconds: 60}, list[0])
 	for range 1 + l.rnd.IntN(2) {
 		if err := l.StoreViewerReports(l.t.Context(), list); err != nil {
 			l.t.Fatal(err)

@@ -58,8 +58,8 @@ func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps 
 	return max(stated, *side-protocol.Bps(tolerance))
 }
 
-// Move returns the change, in bps, of the price of the side called since the call was filed. price is the price of the call,
-// and live is the current YES price.
+// Move returns the difference in bps between the current price of a side and the price at which it was called. side is the side,
+// price is the price of the call, and live is the current YES price.
 func Move(side protocol.Side, price, live protocol.Bps) int {
 	return int(live.Of(side)) - int(price)
 }

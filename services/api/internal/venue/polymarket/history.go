@@ -16,13 +16,12 @@ import (
 // maxPoints is the largest number of points in one history. The venue returns at most about 4,300.
 const maxPoints = 6000
 
-// period defines how the price history of an interval is requested. While the market trades, the request contains the name
-// in the field interval. After the end of trading, the request contains a time window that ends with the trading. The field
-// seconds is the length of this window. If seconds is 0, the request always contains the name.
+// period has the parameters of a request for a price history. The request of an open market names the interval. The request of a
+// market that no longer trades has a time window instead, which ends with the trading.
 type period struct {
-	interval string
-	fidelity int // minutes between points
-	seconds  int64
+	interval string // name of the interval at the venue
+	fidelity int    // minutes between points
+	seconds  int64  // length of the time window; 0: requests always name the interval
 }
 
 var periods = map[protocol.Interval]period{

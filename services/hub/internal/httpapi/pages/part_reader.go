@@ -34,8 +34,8 @@ func newPartReader(ctx context.Context, within time.Duration) *partReader {
 	return g
 }
 
-// part is the result of reading a part of a page. Value is the zero value if the part could not be read. Value must not be used
-// before partReader.wait returns.
+// part holds the data of one section of a page, which is read concurrently with other sections. Value must not be used before
+// partReader.wait has returned. It is the zero value if the read failed.
 type part[T any] struct{ Value T }
 
 // readPart starts to read a part of a page. name identifies the part in logs and in layout.Unavailable.
