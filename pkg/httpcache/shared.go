@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,7 +89,7 @@ func NewShared(cfg SharedConfig) *Shared {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(cfg.Shape, "\x00")))
 	return &Shared{
-		cfg: cfg, prefix: redisx.Key("page", hex.EncodeToString(sum[:8])) + ":", process: strconv.FormatUint(rand.Uint64(), 36),
+		cfg: cfg, prefix: redisx.Key("page", hex.EncodeToString(sum[:8])) + ":", process: rand.Text(),
 	}
 }
 

@@ -26,6 +26,12 @@ const (
 // that every value is.
 type queryParams map[string]func(value string) bool
 
+// Queries contains the query parameters of all reads of a service.
+type Queries struct {
+	reads []describedRead // with a parameter in the path
+	fixed map[string]queryParams
+}
+
 // describedRead is one read of a service and its path, in segments. An empty segment is a parameter.
 type describedRead struct {
 	path   []string
@@ -34,25 +40,11 @@ type describedRead struct {
 
 // NameIgnored returns a handler that sets the header X-Ignored for GET requests with query parameters that the read does not use:
 // parameters that the OpenAPI document does not describe, values that it does not allow, and repeated parameters. The request
-// is then answered by next. document is the OpenAPI document, and host is the name of the service in it, such as hub. Pages and
-// operations of administrators have no such header. NameIgnored panics if the document is not valid.
-func NameIgnored(next http.Handler, document []byte, host string) http.Handler {
-	reads, fixed := describedReads(document, host)
-	find := func(path string) (queryParams, bool) {
-		if p, ok := fixed[path]; ok {
-			return p, true
-		}
-		segments := strings.Split(path, "/")
-		for _, r := range reads {
-			if slices.EqualFunc(r.path, segments, func(want, got string) bool { return want == "" && got != "" || want == got }) {
-				return r.params, true
-			}
-		}
-		return nil, false
-	}
+// is then answered by next. Pages and operations of administrators have no such header.
+func (q *Queries) NameIgnored(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if raw := r.URL.RawQuery; raw != "" && len(raw) <= maxIgnoredRaw && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			if params, ok := find(r.URL.Path); ok {
+			if params, ok := q.find(r.URL.Path); ok {
 				if names := params.ignored(raw); len(names) > 0 {
 					w.Header()[ignoredHeader] = []string{strings.Join(names, ", ")}
 				}
@@ -60,6 +52,19 @@ func NameIgnored(next http.Handler, document []byte, host string) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func (q *Queries) find(path string) (queryParams, bool) {
+	if p, ok := q.fixed[path]; ok {
+		return p, true
+	}
+	segments := strings.Split(path, "/")
+	for _, r := range q.reads {
+		if slices.EqualFunc(r.path, segments, func(want, got string) bool { return want == "" && got != "" || want == got }) {
+			return r.params, true
+		}
+	}
+	return nil, false
 }
 
 // ignored returns the names of the ignored parameters of a query string, each once, in the order of the query. An empty value is
@@ -106,8 +111,9 @@ type described struct {
 	Tags       []string
 }
 
-// describedReads returns the reads of a service with a parameter in the path, and those of fixed paths.
-func describedReads(document []byte, host string) (reads []describedRead, fixed map[string]queryParams) {
+// ParseQueries returns the query parameters of the reads that document, an OpenAPI document as JSON, describes. host is the name
+// of the service in it, such as hub. ParseQueries panics if the document is not valid.
+func ParseQueries(document []byte, host string) *Queries {
 	var doc struct {
 		Paths      map[string]map[string]json.RawMessage
 		Components struct{ Parameters map[string]described }
@@ -115,7 +121,7 @@ func describedReads(document []byte, host string) (reads []describedRead, fixed 
 	if err := json.Unmarshal(document, &doc); err != nil {
 		panic("httpx: the OpenAPI document is not valid: " + err.Error())
 	}
-	fixed = make(map[string]queryParams)
+	q := &Queries{fixed: make(map[string]queryParams)}
 	for path, methods := range doc.Paths {
 		var op described
 		if json.Unmarshal(methods["get"], &op) != nil || len(op.Servers) == 0 || !strings.Contains(op.Servers[0].URL, "//"+host+".") ||
@@ -138,12 +144,12 @@ func describedReads(document []byte, host string) (reads []describedRead, fixed 
 			}
 		}
 		if strings.Contains(path, "{") {
-			reads = append(reads, describedRead{segments, params})
+			q.reads = append(q.reads, describedRead{segments, params})
 		} else {
-			fixed[path] = params
+			q.fixed[path] = params
 		}
 	}
-	return reads, fixed
+	return q
 }
 
 // check returns the function that reports whether a value of the parameter is used as it is, or nil.

@@ -27,7 +27,7 @@ const ignoredDoc = `{"paths":{
 
 func TestNameIgnored(t *testing.T) {
 	t.Parallel()
-	h := httpx.NameIgnored(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), []byte(ignoredDoc), "hub")
+	h := httpx.ParseQueries([]byte(ignoredDoc), "hub").NameIgnored(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for target, want := range map[string]string{
 		"/list": "",
 		"/list?lane=sport&q=%ff&limit=100&volume=1e3&sort=closes&types=take,move&after=2026-09-17T18:00:00%2B02:00&ids=1,kalshi-A": "",

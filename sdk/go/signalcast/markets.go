@@ -38,7 +38,7 @@ type MarketFilter struct {
 // List returns the markets of all venues and native markets that match the filter, in its order.
 func (m Markets) List(ctx context.Context, f MarketFilter) iter.Seq2[client.ListedMarket, error] {
 	q := client.ListMarketsParams{
-		Q: given(f.Q), Provider: given(f.Provider), Lane: given(client.LaneFilter(f.Lane)), Status: given(f.Status), Sort: given(f.Sort),
+		Q: given(f.Q), Provider: given(f.Provider), Lane: given(f.Lane), Status: given(f.Status), Sort: given(f.Sort),
 		Ids: given(strings.Join(f.IDs, ",")), ClosesAfter: given(f.ClosesAfter), ClosesBefore: given(f.ClosesBefore),
 		MinVolumeUsd: given(float32(f.MinVolumeUSD)), Limit: given(f.PageSize),
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -92,6 +93,9 @@ type Server struct {
 	readers                 *reader.Guard
 }
 
+// queries returns the query parameters of the reads of this service. They are read from the OpenAPI document once.
+var queries = sync.OnceValue(func() *httpx.Queries { return httpx.ParseQueries(openapi.JSON, "api") })
+
 // New returns a Server with all routes, and starts the goroutine that sends heartbeats. Close stops that goroutine.
 func New(d Deps) *Server {
 	if d.Closed == nil {
@@ -120,7 +124,7 @@ func New(d Deps) *Server {
 	if d.Trace != nil {
 		router = d.Trace(s.router)
 	}
-	s.handler = httpx.NameIgnored(s.front(router), openapi.JSON, "api")
+	s.handler = queries().NameIgnored(s.front(router))
 	return s
 }
 

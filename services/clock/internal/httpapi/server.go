@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,6 +64,9 @@ type Server struct {
 	readers *reader.Guard
 }
 
+// queries returns the query parameters of the reads of this service. They are read from the OpenAPI document once.
+var queries = sync.OnceValue(func() *httpx.Queries { return httpx.ParseQueries(openapi.JSON, "clock") })
+
 // New returns a Server. The caller must call Close when it no longer uses the Server.
 func New(cfg Config) *Server {
 	pages := cfg.Shared.Open("programme", httpcache.Options{
@@ -91,7 +95,7 @@ func New(cfg Config) *Server {
 		hotRoute(pages, "/program/channel", program.ParsePreset),
 	)
 	return &Server{
-		handler: httpx.NameIgnored(front, openapi.JSON, "clock"), router: router, pages: pages, readers: readers,
+		handler: queries().NameIgnored(front), router: router, pages: pages, readers: readers,
 	}
 }
 

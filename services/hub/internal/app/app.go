@@ -50,7 +50,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
-	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 const (
@@ -163,7 +162,7 @@ func (a *App) buildServers() error {
 	if err := a.newMessages(); err != nil {
 		return err
 	}
-	a.facts = outbox.Sender{Store: a.store, Send: upstream.Feed{Ledger: a.api.FeedWrites, Operators: a.api.OperatorWrites}.Publish, Log: a.log}
+	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})

@@ -8,14 +8,12 @@ import (
 
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/oidc"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/pkg/version"
-	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
@@ -25,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
+	"github.com/signalcast/signalcast/services/hub/internal/upstream"
 )
 
 // issuer returns the issuer identifier in the hub's tokens. It is also the resource of a token that was requested without a
@@ -53,12 +52,14 @@ const announceTime = 300 * time.Millisecond
 func (a *App) announce(ctx context.Context, t grant.Token) {
 	ctx, cancel := context.WithTimeout(ctx, announceTime)
 	defer cancel()
-	_, err := a.api.OperatorWrites.StoreAppTokens(ctx, &operatorv1.StoreAppTokensRequest{Tokens: []*operatorv1.AppToken{
-		{Hash: t.Hash[:], GrantId: t.GrantID, ExpiresAt: timestamppb.New(t.ExpiresAt)},
-	}})
-	if err != nil {
+	if err := a.feed().StoreToken(ctx, t.Hash[:], t.GrantID, t.ExpiresAt); err != nil {
 		a.log.DebugContext(ctx, "app token not announced", "grant", t.GrantID, "err", err)
 	}
+}
+
+// feed returns the sender of facts to the ledger.
+func (a *App) feed() upstream.Feed {
+	return upstream.Feed{Ledger: a.api.FeedWrites, Operators: a.api.OperatorWrites}
 }
 
 // delegate implements caller.Tokens: it authenticates the access token of an app.

@@ -199,8 +199,8 @@ func New(cfg Config, d Deps) *Server {
 	if d.Trace != nil {
 		handler = d.Trace(handler)
 	}
-	document := bytes.ReplaceAll(openapi.JSON, []byte("/api/polymarket/"), []byte("/api/"+cfg.VenueA+"/"))
-	s.handler = httpx.NameIgnored(s.front(handler, routes), document, "hub")
+	document := bytes.ReplaceAll(cfg.OpenAPI, []byte("/api/polymarket/"), []byte("/api/"+cfg.VenueA+"/"))
+	s.handler = httpx.ParseQueries(document, "hub").NameIgnored(s.front(handler, routes))
 	return s
 }
 

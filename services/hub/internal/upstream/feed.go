@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -83,6 +84,15 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 		}
 	}
 	_, err := f.Ledger.Publish(ctx, r)
+	return err
+}
+
+// StoreToken sends one access token of an app to the ledger, so that the ledger accepts it at once. hash is the token's SHA-256
+// hash.
+func (f Feed) StoreToken(ctx context.Context, hash []byte, grantID string, expiresAt time.Time) error {
+	_, err := f.Operators.StoreAppTokens(ctx, &operatorv1.StoreAppTokensRequest{Tokens: []*operatorv1.AppToken{
+		{Hash: hash, GrantId: grantID, ExpiresAt: timestamppb.New(expiresAt)},
+	}})
 	return err
 }
 

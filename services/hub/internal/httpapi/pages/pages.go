@@ -165,7 +165,7 @@ func (s *site) routes() []httpx.Route {
 		} else {
 			h = withoutBearer(h)
 		}
-		return httpx.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.withAccount(h)}
+		return httpx.Route{Method: method, Path: path, Who: strings.Fields(who), Cache: cache, Handler: s.withAccount(h)}
 	}
 	return []httpx.Route{
 		page(http.MethodGet, receiptPath+":id", "public", request.CacheShort, s.receipt),
@@ -189,11 +189,11 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.developerForm(s.revokeSigner)),
 		page(http.MethodGet, signInPath, "public", "no-store", s.signIn),
 		page(http.MethodPost, signOutPath, "public", "no-store", s.signOut),
-		page(http.MethodGet, authorizePath, "session", "no-store", s.authorize),
+		page(http.MethodGet, authorizePath, "public session", "no-store", s.authorize),
 		page(http.MethodPost, authorizePath, "session", "no-store", s.decide),
-		page(http.MethodGet, appsPath, "session", "no-store", s.apps),
+		page(http.MethodGet, appsPath, "public session", "no-store", s.apps),
 		page(http.MethodPost, appsPath+"/revoke", "session", "no-store", s.disconnect),
-		page(http.MethodGet, profilePath, "session", "no-store", s.profile),
+		page(http.MethodGet, profilePath, "public session", "no-store", s.profile),
 		page(http.MethodPost, profilePath, "session", "no-store", s.accountForm(s.changeProfile)),
 		page(http.MethodPost, profilePath+"/claims", "session", "no-store", s.accountForm(s.claimWallet)),
 		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.accountForm(s.dropClaim)),
@@ -202,7 +202,7 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodGet, livePath+":handle", "public", request.CacheShort, s.live),
 		page(http.MethodGet, tipPath+":handle", "public", request.CacheShort, s.tip),
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
-		page(http.MethodGet, studioPath, "session", "no-store", s.studio),
+		page(http.MethodGet, studioPath, "public session", "no-store", s.studio),
 		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
 		{
 			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: request.CacheShort,
