@@ -53,8 +53,8 @@ func TestEmbedShowsALiveOperator(t *testing.T) {
 		t.Helper()
 		want := fmt.Sprint(live, approved, shown)
 		stack.Eventually(t, 30*time.Second, "an embed with "+want, func() bool {
-			embed := stack.Get(t, s.Hub+"/api/embed/operator/"+o.Handle).Require(http.StatusOK)
-			return fmt.Sprint(embed.Value("live"), embed.Value("approved"), embed.Value("liveSignal")) == want
+			embed := stack.Get(t, s.Hub+"/api/embed/operator/"+o.Handle)
+			return embed.Status == http.StatusOK && fmt.Sprint(embed.Value("live"), embed.Value("approved"), embed.Value("liveSignal")) == want
 		})
 	}
 	beat := func(state string) {

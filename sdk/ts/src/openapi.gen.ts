@@ -8170,6 +8170,8 @@ export interface components {
                     error: "invalid_client";
                     error_description?: string;
                     message?: string;
+                    /** @description As in the 401 of `POST /api/predictions`. */
+                    reason?: string;
                 };
             };
         };
@@ -8338,6 +8340,8 @@ export interface components {
                     /** @enum {string} */
                     error: "invalid_body" | "unauthenticated" | "forbidden";
                     message?: string;
+                    /** @description As in the 401 of `POST /api/predictions`. */
+                    reason?: string;
                 };
                 "text/html": string;
             };

@@ -26,6 +26,10 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	t.Helper()
 	x := &things{Author: s.NewAuthor(t), s: s}
 	x.session, x.app = x.Session(t), x.NewApp(t, "public", "profile:read")
+	wallet := stack.NewWallet()
+	x.LinkWallet(t, wallet)
+	x.ClaimIdentity(t, wallet, x.session).Require(http.StatusOK)
+	x.Send(t, "/api/streamer/profile", http.StatusOK, x.session, stack.JSON{"payoutAddress": wallet})
 	body := stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "NO", "priceBps": 4000}
 	x.message = post(t, s.Hub+stack.ProtocolPath+"/predictions", stack.Bearer(x.Key),
 		stack.Body(body)).Require(http.StatusOK).Text("messageId")

@@ -183,7 +183,7 @@ func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	cache := a.header.Get("Cache-Control")
 	read := operationMethod(a.request.Method) == http.MethodGet
 	good := read && a.status == http.StatusOK && a.header.Get("X-Degraded") == ""
-	private := cache == "private, no-store" && o.mayBePrivate(a.request)
+	private := cache == "private, no-store" && o.mayBePrivate(a.request) || cache == "private" && a.request.Header.Get("Authorization") != ""
 	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && cache != "no-store" && !private {
 		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q; want no-store", cache))
 	}
