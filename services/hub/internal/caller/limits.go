@@ -128,3 +128,6 @@ func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
+
+// keyID returns the id by which the requests of an operator key are counted.
+func keyID(hash KeyHash) string { return hex.EncodeToString(hash[:16]) }

@@ -3,7 +3,6 @@ package caller
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -68,6 +67,3 @@ func (s *Service) readerID(ctx context.Context, b bearer) (string, error) {
 	d, err := s.Tokens(ctx, b.raw, AnyResource)
 	return d.GrantID, err
 }
-
-// keyID returns the id by which the requests of an operator key are counted.
-func keyID(hash KeyHash) string { return hex.EncodeToString(hash[:16]) }

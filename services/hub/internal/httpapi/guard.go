@@ -203,3 +203,8 @@ func isLoopback(hostport string) bool {
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Unmap().IsLoopback()
 }
+
+// publicRead reports whether the route is a read without a required credential. It accepts every valid credential.
+func (r route) publicRead() bool {
+	return r.method == http.MethodGet && r.who.Has(caller.AcceptNone) && !r.who.Has(caller.AcceptClient)
+}

@@ -71,11 +71,6 @@ type route struct {
 	hot          cachedRead    // cached read that Server.front can answer without routing; nil: none
 }
 
-// publicRead reports whether the route is a read without a required credential. It accepts every valid credential.
-func (r route) publicRead() bool {
-	return r.method == http.MethodGet && r.who.Has(caller.AcceptNone) && !r.who.Has(caller.AcceptClient)
-}
-
 // newRoute returns a route. Routes below oauthapi.Base are protocol routes: they ignore cookies, and scripts of any origin may
 // call them.
 func newRoute(method string, who caller.Accepted, path string, h echo.HandlerFunc) route {
