@@ -48,6 +48,7 @@ var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
 func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 	t.Helper()
 	o := &objects{owner: s.NewOwner(t), hub: s.Hub, crowd: stack.NewCrowd(200)}
+	o.owner.Send(t, "/api/streamer/profile", http.StatusOK, o.owner.Browser, stack.JSON{"payoutAddress": o.owner.Wallet})
 	for i := range n {
 		market := s.NewNativeMarket(t, 5000, nil)
 		signal := o.owner.File(t, stack.Call(market, []string{"NO", "YES"}[i%2], 4000+10*i)).Require(http.StatusOK).Text("id")
