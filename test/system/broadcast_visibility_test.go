@@ -57,18 +57,14 @@ func TestEmbedShowsALiveOperator(t *testing.T) {
 			return embed.Status == http.StatusOK && fmt.Sprint(embed.Value("live"), embed.Value("approved"), embed.Value("liveSignal")) == want
 		})
 	}
-	beat := func(state string) {
-		t.Helper()
-		o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", stack.Bearer(o.Key), stack.Body(stack.JSON{"state": state})).Require(http.StatusOK)
-	}
 	shows(false, false, nil)
 	shown := map[string]any{"marketId": market, "name": "Gauge above six metres", "yesPct": 31.5, "slug": "gauge"}
 	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key), stack.Body(stack.JSON(shown))).Require(http.StatusOK)
-	beat("live")
+	goLive(t, s, o, market, "embedded.video.example")
 	shows(true, false, shown)
 	o.SetStreamer(t, "approved")
 	shows(true, true, shown)
-	beat("offline")
+	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", stack.Bearer(o.Key), stack.Body(stack.JSON{"state": "offline"})).Require(http.StatusOK)
 	o.Do(t, http.MethodDelete, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key)).Require(http.StatusOK)
 	shows(false, false, nil)
 }
