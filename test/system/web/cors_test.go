@@ -35,7 +35,7 @@ func allowedMethods(doc *openapi.Document, host, path, method string) string {
 	if host == "hub" && inProtocol(path) {
 		return protocol
 	}
-	public := slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool {
+	public := path == "/api/network/field-record/me" || slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool {
 		return o.Host == host && o.Path == path && o.Method == http.MethodGet && o.Public()
 	})
 	listed := host != "hub" || path == "/api/markets" || slices.ContainsFunc(openReads, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
@@ -71,8 +71,11 @@ func wantedHeaders(allowed, method string) corsHeaders {
 		return corsHeaders{}
 	}
 	out := corsHeaders{Origins: []string{"*"}, Methods: allowed, ExposesErrors: true}
-	if allowed == protocol {
+	switch {
+	case allowed == protocol:
 		out.Headers = "authorization, content-type, idempotency-key"
+	case method == http.MethodOptions:
+		out.Headers = "authorization"
 	}
 	if method == http.MethodOptions {
 		out.MaxAge = "86400"
