@@ -252,6 +252,7 @@ type PublishRequest struct {
 	News          []*News                `protobuf:"bytes,3,rep,name=news,proto3" json:"news,omitempty"`                                        // at most 500
 	Watching      []*Watching            `protobuf:"bytes,4,rep,name=watching,proto3" json:"watching,omitempty"`                                // at most 500
 	ViewerReports []*ViewerReport        `protobuf:"bytes,5,rep,name=viewer_reports,json=viewerReports,proto3" json:"viewer_reports,omitempty"` // at most 500
+	Tapes         []*Tapes               `protobuf:"bytes,6,rep,name=tapes,proto3" json:"tapes,omitempty"`                                      // at most 500
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -321,6 +322,74 @@ func (x *PublishRequest) GetViewerReports() []*ViewerReport {
 	return nil
 }
 
+func (x *PublishRequest) GetTapes() []*Tapes {
+	if x != nil {
+		return x.Tapes
+	}
+	return nil
+}
+
+// Tapes is the number of tapes (clips that are shown) of a market. The newest replaces the earlier ones.
+type Tapes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	Tapes         int64                  `protobuf:"varint,2,opt,name=tapes,proto3" json:"tapes,omitempty"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tapes) Reset() {
+	*x = Tapes{}
+	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tapes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tapes) ProtoMessage() {}
+
+func (x *Tapes) ProtoReflect() protoreflect.Message {
+	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tapes.ProtoReflect.Descriptor instead.
+func (*Tapes) Descriptor() ([]byte, []int) {
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Tapes) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Tapes) GetTapes() int64 {
+	if x != nil {
+		return x.Tapes
+	}
+	return 0
+}
+
+func (x *Tapes) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
 // Time for which viewers watched the streams of an operator. Each report is stored once, by its id.
 type ViewerReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -334,7 +403,7 @@ type ViewerReport struct {
 
 func (x *ViewerReport) Reset() {
 	*x = ViewerReport{}
-	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	mi := &file_feed_v1_feed_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -346,7 +415,7 @@ func (x *ViewerReport) String() string {
 func (*ViewerReport) ProtoMessage() {}
 
 func (x *ViewerReport) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[4]
+	mi := &file_feed_v1_feed_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -359,7 +428,7 @@ func (x *ViewerReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ViewerReport.ProtoReflect.Descriptor instead.
 func (*ViewerReport) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{4}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ViewerReport) GetId() string {
@@ -403,7 +472,7 @@ type Watching struct {
 
 func (x *Watching) Reset() {
 	*x = Watching{}
-	mi := &file_feed_v1_feed_proto_msgTypes[5]
+	mi := &file_feed_v1_feed_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +484,7 @@ func (x *Watching) String() string {
 func (*Watching) ProtoMessage() {}
 
 func (x *Watching) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[5]
+	mi := &file_feed_v1_feed_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +497,7 @@ func (x *Watching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watching.ProtoReflect.Descriptor instead.
 func (*Watching) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{5}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Watching) GetHandle() string {
@@ -460,7 +529,7 @@ type PublishResponse struct {
 
 func (x *PublishResponse) Reset() {
 	*x = PublishResponse{}
-	mi := &file_feed_v1_feed_proto_msgTypes[6]
+	mi := &file_feed_v1_feed_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +541,7 @@ func (x *PublishResponse) String() string {
 func (*PublishResponse) ProtoMessage() {}
 
 func (x *PublishResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[6]
+	mi := &file_feed_v1_feed_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +554,7 @@ func (x *PublishResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishResponse.ProtoReflect.Descriptor instead.
 func (*PublishResponse) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{6}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{7}
 }
 
 // Fact is an event that receives a number.
@@ -504,7 +573,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_feed_v1_feed_proto_msgTypes[7]
+	mi := &file_feed_v1_feed_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -516,7 +585,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[7]
+	mi := &file_feed_v1_feed_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -529,7 +598,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{7}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Fact) GetId() string {
@@ -593,7 +662,7 @@ type Copy struct {
 
 func (x *Copy) Reset() {
 	*x = Copy{}
-	mi := &file_feed_v1_feed_proto_msgTypes[8]
+	mi := &file_feed_v1_feed_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -605,7 +674,7 @@ func (x *Copy) String() string {
 func (*Copy) ProtoMessage() {}
 
 func (x *Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[8]
+	mi := &file_feed_v1_feed_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -618,7 +687,7 @@ func (x *Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Copy.ProtoReflect.Descriptor instead.
 func (*Copy) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{8}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Copy) GetChannel() string {
@@ -656,7 +725,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_feed_v1_feed_proto_msgTypes[9]
+	mi := &file_feed_v1_feed_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -668,7 +737,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_feed_v1_feed_proto_msgTypes[9]
+	mi := &file_feed_v1_feed_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -681,7 +750,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_feed_v1_feed_proto_rawDescGZIP(), []int{9}
+	return file_feed_v1_feed_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *News) GetChannel() string {
@@ -740,13 +809,18 @@ const file_feed_v1_feed_proto_rawDesc = "" +
 	"\x06handle\x18\x04 \x01(\tR\x06handle\x12\x1b\n" +
 	"\tmarket_id\x18\x05 \x01(\tR\bmarketId\x12\x12\n" +
 	"\x04data\x18\x06 \x01(\tR\x04data\x12\x0e\n" +
-	"\x02id\x18\a \x01(\tR\x02id\"\xa3\x02\n" +
+	"\x02id\x18\a \x01(\tR\x02id\"\xd4\x02\n" +
 	"\x0ePublishRequest\x12.\n" +
 	"\x05facts\x18\x01 \x03(\v2\x18.signalcast.feed.v1.FactR\x05facts\x120\n" +
 	"\x06copies\x18\x02 \x03(\v2\x18.signalcast.feed.v1.CopyR\x06copies\x12,\n" +
 	"\x04news\x18\x03 \x03(\v2\x18.signalcast.feed.v1.NewsR\x04news\x128\n" +
 	"\bwatching\x18\x04 \x03(\v2\x1c.signalcast.feed.v1.WatchingR\bwatching\x12G\n" +
-	"\x0eviewer_reports\x18\x05 \x03(\v2 .signalcast.feed.v1.ViewerReportR\rviewerReports\"\x89\x01\n" +
+	"\x0eviewer_reports\x18\x05 \x03(\v2 .signalcast.feed.v1.ViewerReportR\rviewerReports\x12/\n" +
+	"\x05tapes\x18\x06 \x03(\v2\x19.signalcast.feed.v1.TapesR\x05tapes\"f\n" +
+	"\x05Tapes\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x14\n" +
+	"\x05tapes\x18\x02 \x01(\x03R\x05tapes\x12*\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\x89\x01\n" +
 	"\fViewerReport\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\tR\x06handle\x12*\n" +
@@ -793,42 +867,45 @@ func file_feed_v1_feed_proto_rawDescGZIP() []byte {
 	return file_feed_v1_feed_proto_rawDescData
 }
 
-var file_feed_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_feed_v1_feed_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_feed_v1_feed_proto_goTypes = []any{
 	(*ListEventsRequest)(nil),     // 0: signalcast.feed.v1.ListEventsRequest
 	(*ListEventsResponse)(nil),    // 1: signalcast.feed.v1.ListEventsResponse
 	(*Event)(nil),                 // 2: signalcast.feed.v1.Event
 	(*PublishRequest)(nil),        // 3: signalcast.feed.v1.PublishRequest
-	(*ViewerReport)(nil),          // 4: signalcast.feed.v1.ViewerReport
-	(*Watching)(nil),              // 5: signalcast.feed.v1.Watching
-	(*PublishResponse)(nil),       // 6: signalcast.feed.v1.PublishResponse
-	(*Fact)(nil),                  // 7: signalcast.feed.v1.Fact
-	(*Copy)(nil),                  // 8: signalcast.feed.v1.Copy
-	(*News)(nil),                  // 9: signalcast.feed.v1.News
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
+	(*Tapes)(nil),                 // 4: signalcast.feed.v1.Tapes
+	(*ViewerReport)(nil),          // 5: signalcast.feed.v1.ViewerReport
+	(*Watching)(nil),              // 6: signalcast.feed.v1.Watching
+	(*PublishResponse)(nil),       // 7: signalcast.feed.v1.PublishResponse
+	(*Fact)(nil),                  // 8: signalcast.feed.v1.Fact
+	(*Copy)(nil),                  // 9: signalcast.feed.v1.Copy
+	(*News)(nil),                  // 10: signalcast.feed.v1.News
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
 }
 var file_feed_v1_feed_proto_depIdxs = []int32{
 	2,  // 0: signalcast.feed.v1.ListEventsResponse.events:type_name -> signalcast.feed.v1.Event
-	10, // 1: signalcast.feed.v1.Event.at:type_name -> google.protobuf.Timestamp
-	7,  // 2: signalcast.feed.v1.PublishRequest.facts:type_name -> signalcast.feed.v1.Fact
-	8,  // 3: signalcast.feed.v1.PublishRequest.copies:type_name -> signalcast.feed.v1.Copy
-	9,  // 4: signalcast.feed.v1.PublishRequest.news:type_name -> signalcast.feed.v1.News
-	5,  // 5: signalcast.feed.v1.PublishRequest.watching:type_name -> signalcast.feed.v1.Watching
-	4,  // 6: signalcast.feed.v1.PublishRequest.viewer_reports:type_name -> signalcast.feed.v1.ViewerReport
-	10, // 7: signalcast.feed.v1.ViewerReport.at:type_name -> google.protobuf.Timestamp
-	10, // 8: signalcast.feed.v1.Watching.at:type_name -> google.protobuf.Timestamp
-	10, // 9: signalcast.feed.v1.Fact.at:type_name -> google.protobuf.Timestamp
-	10, // 10: signalcast.feed.v1.Copy.at:type_name -> google.protobuf.Timestamp
-	10, // 11: signalcast.feed.v1.News.at:type_name -> google.protobuf.Timestamp
-	3,  // 12: signalcast.feed.v1.FeedService.Publish:input_type -> signalcast.feed.v1.PublishRequest
-	0,  // 13: signalcast.feed.v1.FeedReadService.ListEvents:input_type -> signalcast.feed.v1.ListEventsRequest
-	6,  // 14: signalcast.feed.v1.FeedService.Publish:output_type -> signalcast.feed.v1.PublishResponse
-	1,  // 15: signalcast.feed.v1.FeedReadService.ListEvents:output_type -> signalcast.feed.v1.ListEventsResponse
-	14, // [14:16] is the sub-list for method output_type
-	12, // [12:14] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	11, // 1: signalcast.feed.v1.Event.at:type_name -> google.protobuf.Timestamp
+	8,  // 2: signalcast.feed.v1.PublishRequest.facts:type_name -> signalcast.feed.v1.Fact
+	9,  // 3: signalcast.feed.v1.PublishRequest.copies:type_name -> signalcast.feed.v1.Copy
+	10, // 4: signalcast.feed.v1.PublishRequest.news:type_name -> signalcast.feed.v1.News
+	6,  // 5: signalcast.feed.v1.PublishRequest.watching:type_name -> signalcast.feed.v1.Watching
+	5,  // 6: signalcast.feed.v1.PublishRequest.viewer_reports:type_name -> signalcast.feed.v1.ViewerReport
+	4,  // 7: signalcast.feed.v1.PublishRequest.tapes:type_name -> signalcast.feed.v1.Tapes
+	11, // 8: signalcast.feed.v1.Tapes.at:type_name -> google.protobuf.Timestamp
+	11, // 9: signalcast.feed.v1.ViewerReport.at:type_name -> google.protobuf.Timestamp
+	11, // 10: signalcast.feed.v1.Watching.at:type_name -> google.protobuf.Timestamp
+	11, // 11: signalcast.feed.v1.Fact.at:type_name -> google.protobuf.Timestamp
+	11, // 12: signalcast.feed.v1.Copy.at:type_name -> google.protobuf.Timestamp
+	11, // 13: signalcast.feed.v1.News.at:type_name -> google.protobuf.Timestamp
+	3,  // 14: signalcast.feed.v1.FeedService.Publish:input_type -> signalcast.feed.v1.PublishRequest
+	0,  // 15: signalcast.feed.v1.FeedReadService.ListEvents:input_type -> signalcast.feed.v1.ListEventsRequest
+	7,  // 16: signalcast.feed.v1.FeedService.Publish:output_type -> signalcast.feed.v1.PublishResponse
+	1,  // 17: signalcast.feed.v1.FeedReadService.ListEvents:output_type -> signalcast.feed.v1.ListEventsResponse
+	16, // [16:18] is the sub-list for method output_type
+	14, // [14:16] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_feed_v1_feed_proto_init() }
@@ -842,7 +919,7 @@ func file_feed_v1_feed_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feed_v1_feed_proto_rawDesc), len(file_feed_v1_feed_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

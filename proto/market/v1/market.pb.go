@@ -69,6 +69,7 @@ type Market struct {
 	NoPriceBps       *int32                 `protobuf:"varint,39,opt,name=no_price_bps,json=noPriceBps,proto3,oneof" json:"no_price_bps,omitempty"`
 	SidesPricedAt    *timestamppb.Timestamp `protobuf:"bytes,40,opt,name=sides_priced_at,json=sidesPricedAt,proto3,oneof" json:"sides_priced_at,omitempty"` // time of the two prices
 	Move1HBps        int32                  `protobuf:"varint,41,opt,name=move1h_bps,json=move1hBps,proto3" json:"move1h_bps,omitempty"`                    // change of the YES price within an hour, if it is listed as a move; only in lists; 0: none
+	Tapes            int64                  `protobuf:"varint,42,opt,name=tapes,proto3" json:"tapes,omitempty"`                                             // tapes (clips that are shown)
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -386,6 +387,13 @@ func (x *Market) GetSidesPricedAt() *timestamppb.Timestamp {
 func (x *Market) GetMove1HBps() int32 {
 	if x != nil {
 		return x.Move1HBps
+	}
+	return 0
+}
+
+func (x *Market) GetTapes() int64 {
+	if x != nil {
+		return x.Tapes
 	}
 	return 0
 }
@@ -1010,7 +1018,7 @@ var File_market_v1_market_proto protoreflect.FileDescriptor
 
 const file_market_v1_market_proto_rawDesc = "" +
 	"\n" +
-	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf1\f\n" +
+	"\x16market/v1/market.proto\x12\x14signalcast.market.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x87\r\n" +
 	"\x06Market\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
@@ -1062,7 +1070,8 @@ const file_market_v1_market_proto_rawDesc = "" +
 	"noPriceBps\x88\x01\x01\x12G\n" +
 	"\x0fsides_priced_at\x18( \x01(\v2\x1a.google.protobuf.TimestampH\rR\rsidesPricedAt\x88\x01\x01\x12\x1d\n" +
 	"\n" +
-	"move1h_bps\x18) \x01(\x05R\tmove1hBpsB\v\n" +
+	"move1h_bps\x18) \x01(\x05R\tmove1hBps\x12\x14\n" +
+	"\x05tapes\x18* \x01(\x03R\x05tapesB\v\n" +
 	"\t_end_dateB\x13\n" +
 	"\x11_resolution_valueB\n" +
 	"\n" +

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,8 +214,33 @@ func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, 
 	} {
 		stack.Eventually(t, 30*time.Second, "the clip in "+where, func() bool { return read(t, where).Contains(id) })
 	}
+	stack.Eventually(t, 30*time.Second, "one tape of the market in the programme", func() bool { return tapesOf(t, s, market) == 1 })
 	stack.Send(t, http.MethodPost, s.Hub+"/api/network/tapes/"+id+"/view").Require(http.StatusOK).Expect(stack.JSON{"counted": true})
 	stack.Eventually(t, 30*time.Second, "one view of the clip", func() bool { return read(t, clips).Int("clips.0.views") == 1 })
+}
+
+// tapesOf returns the number of tapes of a native market in the segments of the programme. It returns -1 if the programme does not
+// contain the market.
+func tapesOf(t *testing.T, s *stack.Stack, market string) int {
+	t.Helper()
+	var channel struct {
+		Lanes []struct {
+			Segs []struct {
+				ID    string
+				Tapes int
+			}
+		}
+	}
+	spec := url.QueryEscape(`{"minVolume":0}`)
+	read(t, s.Clock+"/program/channel?limit=400&providers=manual&spec="+spec).Decode(&channel)
+	for _, lane := range channel.Lanes {
+		for _, segment := range lane.Segs {
+			if segment.ID == market {
+				return segment.Tapes
+			}
+		}
+	}
+	return -1
 }
 
 // TestRTMP checks that an encoder can push with RTMP to nginx, which asks the video origin whether the key is valid.

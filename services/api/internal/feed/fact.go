@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Fact is an event that another service has committed and that has no number yet. The ledger accepts each ID once, and assigns
@@ -59,6 +60,13 @@ func (r *ViewerReport) Check() error {
 		return ErrFact
 	}
 	return nil
+}
+
+// Tapes is a report of the number of tapes (clips that are shown) of a market at one time.
+type Tapes struct {
+	MarketID protocol.MarketID
+	Tapes    int64
+	At       time.Time
 }
 
 // maxData is the maximum size, in bytes, of the data of an event or of a copy. Some copies have the higher limit maxLong.

@@ -42,6 +42,8 @@ type Store interface {
 	StoreViewers(ctx context.Context, list []Watching) error
 	// StoreViewerReports stores each report of watched time once, by its id. It ignores reports of unknown operators.
 	StoreViewerReports(ctx context.Context, list []ViewerReport) error
+	// StoreTapes stores the number of tapes of each market. A report that is older than the stored one changes nothing.
+	StoreTapes(ctx context.Context, list []Tapes) error
 	// ListWatched returns the number of viewers of the streams of each market, from reports after since.
 	ListWatched(ctx context.Context, since time.Time) (map[string]int, error)
 	// ListMarketStates returns the prices and crowds of markets; unknown ids are left out.

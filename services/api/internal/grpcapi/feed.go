@@ -27,7 +27,7 @@ type Publish func(ctx context.Context, e feed.Ephemeral)
 // Publish stores the numbered events (facts), the channel states (copies) and the viewer counts of another service. It then
 // sends the events without a number. Errors: invalid_request, not_found for an invalid id, db_unavailable.
 func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
-	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching()), len(r.GetViewerReports())) > maxPublished {
+	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching()), len(r.GetViewerReports()), len(r.GetTapes())) > maxPublished {
 		return nil, feed.ErrFact
 	}
 	facts := make([]feed.Fact, 0, len(r.GetFacts()))
@@ -80,6 +80,20 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 			return nil, err
 		}
 		reports = append(reports, report)
+	}
+	tapes := make([]feed.Tapes, 0, len(r.GetTapes()))
+	for _, p := range r.GetTapes() {
+		id, err := protocol.ParseMarketID(p.GetMarketId())
+		count := feed.Tapes{MarketID: id, Tapes: p.GetTapes(), At: p.GetAt().AsTime()}
+		if err != nil || p.At == nil || count.Tapes < 0 {
+			return nil, feed.ErrFact
+		}
+		tapes = append(tapes, count)
+	}
+	if len(tapes) > 0 {
+		if err := f.Store.StoreTapes(ctx, tapes); err != nil {
+			return nil, err
+		}
 	}
 	if len(watching) > 0 {
 		if err := f.Store.StoreViewers(ctx, watching); err != nil {

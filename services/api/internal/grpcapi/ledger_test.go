@@ -434,6 +434,26 @@ func TestClearedDispute(t *testing.T) {
 	}
 }
 
+// TestAirableMarketsHaveTheirTapes checks that the list for the programme has the number of tapes of each market.
+func TestAirableMarketsHaveTheirTapes(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.market("1", "Gauge", "", 5000)
+	l.market("2", "Gauge", "", 5000)
+	l.exec(`INSERT INTO api.market_tapes (market_id, tapes, at) VALUES ('1', 3, $1), ('3', 5, $1)`, noon)
+	r, err := marketv1.NewMarketReadServiceClient(l.conn).ListAirable(t.Context(), &marketv1.ListAirableRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, m := range r.GetMarkets() {
+		got[m.GetId()] = m.GetTapes()
+	}
+	if want := (map[string]int64{"1": 3, "2": 0}); !maps.Equal(got, want) {
+		t.Errorf("tapes %v, want %v", got, want)
+	}
+}
+
 // TestAirableMarketsHaveTheirMoves checks that the list for the programme has the price changes of the last hour that are listed
 // as moves.
 func TestAirableMarketsHaveTheirMoves(t *testing.T) {

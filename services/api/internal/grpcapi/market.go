@@ -101,7 +101,7 @@ func marketTo(m market.Market) *marketv1.Market {
 		ClobTokenId: m.ClobTokenID, Lane: string(m.Lane), Category: m.Category, Slug: m.Slug,
 		EventKey: m.EventKey, EventTitle: m.EventTitle, Outcomes: m.Sides(), ImageUrl: m.ImageURL, Url: m.URL,
 		UpdatedAt: timestamppb.New(m.UpdatedAt), CreatedAt: timestamppb.New(m.CreatedAt),
-		Signals: m.Signals(), Yes: m.YesCount, No: m.NoCount, Takes: m.Takes, Streams: m.Streams,
+		Signals: m.Signals(), Yes: m.YesCount, No: m.NoCount, Takes: m.Takes, Streams: m.Streams, Tapes: m.Tapes,
 		ClosePriceBps: int32Of(m.ClosePrice), ResolvesBy: stampOf(m.ResolvesBy), ResolutionSource: m.ResolutionSource,
 		Rated: m.Rated, YesPriceBps: int32Of(m.YesPrice), NoPriceBps: int32Of(m.NoPrice), SidesPricedAt: stampOf(m.SidesPricedAt),
 	}

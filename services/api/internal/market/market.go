@@ -81,6 +81,7 @@ type Market struct {
 	CrowdYes, CrowdNo int64 // canonical calls of operators that count as crowd
 	Takes             int64
 	Streams           int32 // number of live streams that show the market
+	Tapes             int64 // number of tapes (clips that are shown)
 }
 
 // Signals returns the number of calls on both sides together.

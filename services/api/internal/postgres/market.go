@@ -108,7 +108,8 @@ func (s *Store) marketOf(r db.MarketRecord) market.Market {
 		VolumeUSD: r.VolumeUsd, Volume24h: r.Volume24h, Liquidity: r.Liquidity, FetchedAt: r.FetchedAt, CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, RatedRuling: r.RatedRuling, Creator: r.Creator, ResolvesBy: r.ResolvesBy,
 		ResolutionSource: r.ResolutionSource, InitialYes: r.InitialYesBps, CreatedBy: r.CreatedBy, YesCount: r.Yes, NoCount: r.No,
-		CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo, Takes: r.Takes, Streams: r.Streams, YesPrice: r.YesPriceBps, NoPrice: r.NoPriceBps, SidesPricedAt: r.SidesQuotedAt,
+		CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo, Takes: r.Takes, Streams: r.Streams, Tapes: r.Tapes,
+		YesPrice: r.YesPriceBps, NoPrice: r.NoPriceBps, SidesPricedAt: r.SidesQuotedAt,
 	}
 	m.Rated = m.RatedBy(s.rules.RatedMinVolumeUSD, s.rules.RatedCreators)
 	return m

@@ -65,6 +65,15 @@ func (s *Store) StoreViewerReports(ctx context.Context, list []feed.ViewerReport
 	return pg.Fault(wrap("store viewer reports", s.wq.StoreViewerReports(ctx, p)))
 }
 
+// StoreTapes implements feed.Store.
+func (s *Store) StoreTapes(ctx context.Context, list []feed.Tapes) error {
+	var p db.StoreTapesParams
+	for _, t := range list {
+		p.MarketIDs, p.Tapes, p.At = append(p.MarketIDs, string(t.MarketID)), append(p.Tapes, t.Tapes), append(p.At, t.At)
+	}
+	return pg.Fault(wrap("store tapes", s.wq.StoreTapes(ctx, p)))
+}
+
 // ListWatched returns the number of viewers of each market, summed over the streams that are bound to the market. It ignores
 // viewer counts that are not newer than the time since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {

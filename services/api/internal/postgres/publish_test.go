@@ -111,6 +111,36 @@ func TestViewersOfMarkets(t *testing.T) {
 	}
 }
 
+// TestTapesOfMarkets checks that the newest report of the tapes of a market applies, also if reports arrive in another order.
+func TestTapesOfMarkets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.venueMarket("7", 3150)
+	b.venueMarket("8", 3150)
+	report := func(id protocol.MarketID, tapes int64, at time.Time) feed.Tapes {
+		return feed.Tapes{MarketID: id, Tapes: tapes, At: at}
+	}
+	for _, step := range []struct {
+		list []feed.Tapes
+		want map[protocol.MarketID]int64
+	}{
+		{nil, map[protocol.MarketID]int64{"7": 0, "8": 0}},
+		{[]feed.Tapes{report("7", 3, noon), report("unknown", 1, noon)}, map[protocol.MarketID]int64{"7": 3, "8": 0}},
+		{[]feed.Tapes{report("7", 9, noon.Add(-time.Second)), report("8", 1<<40, noon)}, map[protocol.MarketID]int64{"7": 3, "8": 1 << 40}},
+		{[]feed.Tapes{report("7", 1, noon.Add(3*time.Second)), report("7", 2, noon.Add(2*time.Second))}, map[protocol.MarketID]int64{"7": 1, "8": 1 << 40}},
+		{[]feed.Tapes{report("7", 0, noon.Add(time.Minute))}, map[protocol.MarketID]int64{"7": 0, "8": 1 << 40}},
+	} {
+		if err := b.StoreTapes(t.Context(), step.list); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range must(b.ListMarkets(t.Context(), []string{"7", "8"}))(t) {
+			if m.Tapes != step.want[m.ID] {
+				t.Errorf("after %v: market %s has %d tapes, want %d", step.list, m.ID, m.Tapes, step.want[m.ID])
+			}
+		}
+	}
+}
+
 // TestMarketStreams checks the number of streams of a market after bound and unbound events, some of which are repeated.
 func TestMarketStreams(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 	out := program.Market{
 		ID: id, Provider: id.Provider(), Title: m.GetTitle(), EventKey: m.GetEventKey(),
 		End: milli(m.GetEndDate()), Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown,
-		Signals: m.GetSignals(), Takes: m.GetTakes(), Streams: m.GetStreams(), Viewers: m.GetViewers(), Move: m.GetMove1HBps(),
+		Signals: m.GetSignals(), Tapes: m.GetTapes(), Takes: m.GetTakes(), Streams: m.GetStreams(), Viewers: m.GetViewers(), Move: m.GetMove1HBps(),
 		Status: protocol.MarketUnknown, Provisional: m.GetProvisional() || m.GetDisputed(),
 	}
 	if p, ok := protocol.ParseProvider(m.GetProvider()); ok {

@@ -88,7 +88,7 @@ func TestFromProto(t *testing.T) {
 	full := &marketv1.Market{
 		Id: "701122", Provider: "polymarket", Title: "Will it?", EndDate: timestamppb.New(noon), Status: "open", YesBps: proto.Int32(0),
 		Volume: proto.Float64(5), VolumeUsd: proto.Float64(182000), Volume24H: proto.Float64(9100), VolumeUnit: "usd", Category: "science",
-		EventKey: "flood", Signals: 42, Takes: 6, Streams: 1,
+		EventKey: "flood", Signals: 42, Tapes: 3, Takes: 6, Streams: 1,
 	}
 	bare := program.Market{ID: "kalshi-A", Provider: protocol.Kalshi, Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown, Status: protocol.MarketUnknown}
 	with := func(change func(*program.Market)) program.Market { m := bare; change(&m); return m }
@@ -98,7 +98,7 @@ func TestFromProto(t *testing.T) {
 	}{
 		"full": {full, program.Market{
 			ID: "701122", Provider: protocol.Polymarket, Title: "Will it?", EventKey: "flood", Lane: "science", End: noon.UnixMilli(),
-			Yes: 0, Volume: 182000, DayVolume: 9100, Signals: 42, Takes: 6, Streams: 1, Status: protocol.MarketOpen,
+			Yes: 0, Volume: 182000, DayVolume: 9100, Signals: 42, Tapes: 3, Takes: 6, Streams: 1, Status: protocol.MarketOpen,
 		}},
 		"bare":          {&marketv1.Market{Id: "kalshi-A"}, bare},
 		"unknown names": {&marketv1.Market{Id: "kalshi-A", Provider: "x", Status: "x", Category: "weather"}, bare},

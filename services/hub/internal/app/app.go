@@ -294,6 +294,7 @@ const (
 	factLease    int64 = 7201022
 	networkLease int64 = 7201023
 	onairLease   int64 = 7201027
+	tapeLease    int64 = 7201028
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -314,6 +315,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("facts", factLease, a.facts.Run),
 		lead("partners", networkLease, a.readPartners),
 		lead("on air", onairLease, a.watchAir),
+		lead("tapes", tapeLease, a.reportTapes),
 		run.Of("http", a.http),
 	}
 	parts = append(parts, a.videoParts()...)

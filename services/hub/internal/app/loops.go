@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
@@ -70,6 +71,21 @@ func (a *App) watchAir(ctx context.Context) error {
 			a.log.WarnContext(ctx, "live session update failed", "error", err)
 		}
 		round, failing = round+1, err != nil
+		return nil
+	})
+}
+
+// reportTapes reports the number of tapes of each market to the ledger every clip.ReportEvery. It continues after an error and
+// logs only the first of consecutive errors.
+func (a *App) reportTapes(ctx context.Context) error {
+	reporter := clip.Reporter{Store: a.store, Ledger: a.api.FeedWrites, Now: a.now}
+	failing := false
+	return dbtime.Every(ctx, clip.ReportEvery, func() error {
+		err := reporter.Report(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "tape report failed", "error", err)
+		}
+		failing = err != nil
 		return nil
 	})
 }

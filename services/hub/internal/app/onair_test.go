@@ -294,6 +294,12 @@ func TestClipSurvivesAHub(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.environ["ORIGIN_DIR"], "clips", "0199f0c0-0000-7000-8000-000000000001", "index.m3u8")); err != nil {
 		t.Error(err)
 	}
+	tapes := func() int64 {
+		return apitest.Get[int64](w.ledger, `SELECT coalesce((SELECT tapes FROM market_tapes WHERE market_id = '701122'), -1)`)
+	}
+	testkit.Eventually(t, 20*time.Second, func() bool { return tapes() == 1 })
+	w.ledger.Exec(`UPDATE hub.clips SET status = 'dropped', url = NULL WHERE status = 'ready'`)
+	testkit.Eventually(t, 20*time.Second, func() bool { return tapes() == 0 })
 	if log := first.logs.String() + second.logs.String(); strings.Contains(log, key) {
 		t.Error("the key is in the log")
 	}

@@ -81,6 +81,23 @@ func (s *Store) Clips(ctx context.Context, id protocol.MarketID, limit int) ([]s
 	}), err
 }
 
+// UnreportedTapes implements clip.ReportStore.
+func (s *Store) UnreportedTapes(ctx context.Context, repeat time.Time, limit int) ([]clip.Count, error) {
+	rows, err := s.read.ListUnreportedTapes(ctx, db.ListUnreportedTapesParams{Repeat: repeat, MaxRows: int32(limit)})
+	return pg.Collect(rows, func(row db.ListUnreportedTapesRow) clip.Count {
+		return clip.Count{MarketID: protocol.MarketID(row.MarketID), Tapes: row.Tapes}
+	}), err
+}
+
+// TapesReported implements clip.ReportStore.
+func (s *Store) TapesReported(ctx context.Context, list []clip.Count, at time.Time) error {
+	p := db.StoreTapeReportsParams{At: at}
+	for _, c := range list {
+		p.MarketIDs, p.Tapes = append(p.MarketIDs, string(c.MarketID)), append(p.Tapes, c.Tapes)
+	}
+	return s.write.StoreTapeReports(ctx, p)
+}
+
 // CountTapes implements broadcast.Store.
 func (s *Store) CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error) {
 	rows, err := s.read.CountClips(ctx, words(ids))

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -198,4 +199,42 @@ func TestClipLife(t *testing.T) {
 	if err := owner.QueryRow(t.Context(), `SELECT status FROM hub.clips`).Scan(&status); err != nil || status != "dropped" {
 		t.Error(status, err)
 	}
+}
+
+// TestTapeReports checks that each changed number of tapes is reported once, also the change to 0, and every number again after
+// some time.
+func TestTapeReports(t *testing.T) {
+	t.Parallel()
+	store, db := open(t)
+	owner := testkit.Pool(t, db.Admin)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := owner.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, market := range []string{"7", "7", "8", "9"} {
+		exec(`INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
+			VALUES (gen_random_uuid(), 'mara_k', '` + market + `', 'https://video.example/c.m3u8', 30, 'ready', 'otto', now(), now())`)
+	}
+	exec(`INSERT INTO hub.clips (id, handle, market_id, status, created_by, created_at)
+		VALUES (gen_random_uuid(), 'mara_k', '6', 'processing', 'otto', now())`)
+	report := func(at time.Time, limit int, want ...clips.Count) {
+		t.Helper()
+		got, err := store.UnreportedTapes(t.Context(), at.Add(-time.Minute), limit)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("unreported: %v %v, want %v", got, err, want)
+		}
+		if err := store.TapesReported(t.Context(), got, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report(noon, 2, clips.Count{MarketID: "7", Tapes: 2}, clips.Count{MarketID: "8", Tapes: 1})
+	report(noon.Add(time.Second), 2, clips.Count{MarketID: "9", Tapes: 1})
+	report(noon.Add(2*time.Second), 10)
+	exec(`UPDATE hub.clips SET status = 'dropped', url = NULL WHERE market_id = '9'`)
+	report(noon.Add(3*time.Second), 10, clips.Count{MarketID: "9"})
+	report(noon.Add(4*time.Second), 10)
+	report(noon.Add(time.Minute), 10, clips.Count{MarketID: "7", Tapes: 2}, clips.Count{MarketID: "8", Tapes: 1})
+	report(noon.Add(time.Minute), 10)
 }

@@ -137,6 +137,9 @@ func TestTapesOfWithheldOperators(t *testing.T) {
 		if err != nil || len(list) != c.tapes || len(list) > 0 && list[0].Approved != c.approved {
 			t.Errorf("%s: %+v, %v", c.status, list, err)
 		}
+		if unreported, err := s.UnreportedTapes(ctx, time.Time{}, 10); err != nil || (len(unreported) == 1) != (c.tapes == 1) {
+			t.Errorf("%s: unreported %v, %v", c.status, unreported, err)
+		}
 		counts, err := s.CountTapes(ctx, []protocol.MarketID{"7"})
 		if err != nil || counts["7"] != int64(c.tapes) {
 			t.Errorf("%s: counts %v, %v", c.status, counts, err)

@@ -593,6 +593,27 @@ func (q *Queries) StoreFacts(ctx context.Context, arg StoreFactsParams) error {
 	return err
 }
 
+const StoreTapes = `-- name: StoreTapes :exec
+INSERT INTO market_tapes AS t (market_id, tapes, at)
+SELECT DISTINCT ON (g.market_id) g.market_id, g.tapes, g.at
+FROM unnest($1::text[], $2::bigint[], $3::timestamptz[]) AS g (market_id, tapes, at)
+ORDER BY g.market_id, g.at DESC
+ON CONFLICT (market_id) DO UPDATE SET tapes = excluded.tapes, at = excluded.at
+WHERE t.at <= excluded.at
+`
+
+type StoreTapesParams struct {
+	MarketIDs []string
+	Tapes     []int64
+	At        []time.Time
+}
+
+// Stores the number of tapes of each market. A report that is older than the stored one changes nothing.
+func (q *Queries) StoreTapes(ctx context.Context, arg StoreTapesParams) error {
+	_, err := q.db.Exec(ctx, StoreTapes, arg.MarketIDs, arg.Tapes, arg.At)
+	return err
+}
+
 const StoreViewerReports = `-- name: StoreViewerReports :exec
 WITH stored AS (
     INSERT INTO viewer_reports (event_id, user_id, at, viewer_seconds)

@@ -54,7 +54,7 @@ func (q *Queries) CountLanes(ctx context.Context) ([]CountLanesRow, error) {
 }
 
 const GetMarket = `-- name: GetMarket :one
-SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at FROM market_records AS m WHERE m.market_id = $1
+SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at, m.tapes FROM market_records AS m WHERE m.market_id = $1
 `
 
 type GetMarketRow struct {
@@ -117,6 +117,7 @@ func (q *Queries) GetMarket(ctx context.Context, marketID protocol.MarketID) (Ge
 		&i.MarketRecord.YesPriceBps,
 		&i.MarketRecord.NoPriceBps,
 		&i.MarketRecord.SidesQuotedAt,
+		&i.MarketRecord.Tapes,
 	)
 	return i, err
 }
@@ -187,7 +188,7 @@ func (q *Queries) InsertStub(ctx context.Context, arg InsertStubParams) error {
 }
 
 const ListAirableMarkets = `-- name: ListAirableMarkets :many
-SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at FROM market_records AS m
+SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at, m.tapes FROM market_records AS m
 WHERE m.status = 'open' AND NOT m.provisional AND NOT m.disputed
     AND m.end_date > $1::timestamptz + interval '10 minutes'
     AND (m.provider = 'manual' OR m.yes_bps IS NOT NULL AND m.quoted_at >= $1::timestamptz - interval '10 minutes')
@@ -269,6 +270,7 @@ func (q *Queries) ListAirableMarkets(ctx context.Context, arg ListAirableMarkets
 			&i.MarketRecord.YesPriceBps,
 			&i.MarketRecord.NoPriceBps,
 			&i.MarketRecord.SidesQuotedAt,
+			&i.MarketRecord.Tapes,
 		); err != nil {
 			return nil, err
 		}
@@ -370,7 +372,7 @@ func (q *Queries) ListMarketCrowds(ctx context.Context, ids []string) ([]ListMar
 }
 
 const ListMarkets = `-- name: ListMarkets :many
-SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at FROM market_records AS m WHERE m.market_id = ANY ($1::text[])
+SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at, m.tapes FROM market_records AS m WHERE m.market_id = ANY ($1::text[])
 `
 
 type ListMarketsRow struct {
@@ -439,6 +441,7 @@ func (q *Queries) ListMarkets(ctx context.Context, ids []string) ([]ListMarketsR
 			&i.MarketRecord.YesPriceBps,
 			&i.MarketRecord.NoPriceBps,
 			&i.MarketRecord.SidesQuotedAt,
+			&i.MarketRecord.Tapes,
 		); err != nil {
 			return nil, err
 		}
@@ -451,7 +454,7 @@ func (q *Queries) ListMarkets(ctx context.Context, ids []string) ([]ListMarketsR
 }
 
 const ListNativeMarkets = `-- name: ListNativeMarkets :many
-SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at, p.verdict, p.proof_url, p.proposed_at
+SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at, m.tapes, p.verdict, p.proof_url, p.proposed_at
 FROM market_records AS m
 LEFT JOIN resolution_proposals AS p ON p.market_id = m.market_id AND p.proposed_at > $1
 WHERE m.provider = 'manual'
@@ -549,6 +552,7 @@ func (q *Queries) ListNativeMarkets(ctx context.Context, arg ListNativeMarketsPa
 			&i.MarketRecord.YesPriceBps,
 			&i.MarketRecord.NoPriceBps,
 			&i.MarketRecord.SidesQuotedAt,
+			&i.MarketRecord.Tapes,
 			&i.Verdict,
 			&i.ProofURL,
 			&i.ProposedAt,

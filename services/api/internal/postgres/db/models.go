@@ -145,6 +145,7 @@ type MarketRecord struct {
 	YesPriceBps      *protocol.Bps
 	NoPriceBps       *protocol.Bps
 	SidesQuotedAt    *time.Time
+	Tapes            int64
 }
 
 type MovementSighting struct {

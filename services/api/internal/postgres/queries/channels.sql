@@ -141,6 +141,15 @@ FROM (
 ) AS g
 WHERE l.handle = g.handle AND l.bound AND (l.viewers_at IS NULL OR l.viewers_at <= g.at);
 
+-- name: StoreTapes :exec
+-- Stores the number of tapes of each market. A report that is older than the stored one changes nothing.
+INSERT INTO market_tapes AS t (market_id, tapes, at)
+SELECT DISTINCT ON (g.market_id) g.market_id, g.tapes, g.at
+FROM unnest(@market_ids::text[], @tapes::bigint[], @at::timestamptz[]) AS g (market_id, tapes, at)
+ORDER BY g.market_id, g.at DESC
+ON CONFLICT (market_id) DO UPDATE SET tapes = excluded.tapes, at = excluded.at
+WHERE t.at <= excluded.at;
+
 -- name: StoreViewerReports :exec
 -- Stores each report of watched time once, and marks the board rows of its operator. Reports of unknown operators are
 -- ignored. A report that arrives more than 27 days late counts as 27 days old, because the boards do not look for reports

@@ -448,6 +448,52 @@ func (q *Queries) ListTapes(ctx context.Context, maxRows int32) ([]ListTapesRow,
 	return items, nil
 }
 
+const listUnreportedTapes = `-- name: ListUnreportedTapes :many
+SELECT coalesce(c.market_id, r.market_id)::text AS market_id, coalesce(c.clips, 0)::bigint AS tapes
+FROM (
+    SELECT k.market_id, count(*) AS clips
+    FROM clips k
+    WHERE k.status = 'ready' AND k.market_id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = k.handle AND p.withheld)
+    GROUP BY k.market_id
+) c
+FULL JOIN tape_reports r ON r.market_id = c.market_id
+WHERE c.clips IS DISTINCT FROM r.tapes OR r.at <= $1
+ORDER BY 1
+LIMIT $2
+`
+
+type ListUnreportedTapesParams struct {
+	Repeat  time.Time
+	MaxRows int32
+}
+
+type ListUnreportedTapesRow struct {
+	MarketID string
+	Tapes    int64
+}
+
+// Returns the numbers of ready clips of markets that differ from the reported ones or were reported at or before @repeat.
+func (q *Queries) ListUnreportedTapes(ctx context.Context, arg ListUnreportedTapesParams) ([]ListUnreportedTapesRow, error) {
+	rows, err := q.db.Query(ctx, listUnreportedTapes, arg.Repeat, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListUnreportedTapesRow
+	for rows.Next() {
+		var i ListUnreportedTapesRow
+		if err := rows.Scan(&i.MarketID, &i.Tapes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockClips = `-- name: LockClips :exec
 SELECT pg_advisory_xact_lock(7203, hashtext($1::text))
 `
@@ -455,6 +501,28 @@ SELECT pg_advisory_xact_lock(7203, hashtext($1::text))
 // Serializes requests for clips of one creator or of one stream. The name is by:<handle> or of:<handle>.
 func (q *Queries) LockClips(ctx context.Context, name string) error {
 	_, err := q.db.Exec(ctx, lockClips, name)
+	return err
+}
+
+const storeTapeReports = `-- name: StoreTapeReports :exec
+WITH given AS (
+    SELECT g.market_id, g.tapes FROM unnest($2::text[], $3::bigint[]) AS g (market_id, tapes)
+), emptied AS (
+    DELETE FROM tape_reports r USING given g WHERE r.market_id = g.market_id AND g.tapes = 0
+)
+INSERT INTO tape_reports (market_id, tapes, at) SELECT g.market_id, g.tapes, $1 FROM given g WHERE g.tapes > 0
+ON CONFLICT (market_id) DO UPDATE SET tapes = excluded.tapes, at = excluded.at
+`
+
+type StoreTapeReportsParams struct {
+	At        time.Time
+	MarketIDs []string
+	Tapes     []int64
+}
+
+// Stores the numbers of clips that the ledger has received. Market ids and numbers are parallel arrays.
+func (q *Queries) StoreTapeReports(ctx context.Context, arg StoreTapeReportsParams) error {
+	_, err := q.db.Exec(ctx, storeTapeReports, arg.At, arg.MarketIDs, arg.Tapes)
 	return err
 }
 

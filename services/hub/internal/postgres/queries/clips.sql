@@ -76,6 +76,31 @@ WHERE c.market_id = ANY (@market_ids::text[]) AND c.status = 'ready'
     AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
 GROUP BY c.market_id;
 
+-- name: ListUnreportedTapes :many
+-- Returns the numbers of ready clips of markets that differ from the reported ones or were reported at or before @repeat.
+SELECT coalesce(c.market_id, r.market_id)::text AS market_id, coalesce(c.clips, 0)::bigint AS tapes
+FROM (
+    SELECT k.market_id, count(*) AS clips
+    FROM clips k
+    WHERE k.status = 'ready' AND k.market_id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = k.handle AND p.withheld)
+    GROUP BY k.market_id
+) c
+FULL JOIN tape_reports r ON r.market_id = c.market_id
+WHERE c.clips IS DISTINCT FROM r.tapes OR r.at <= @repeat
+ORDER BY 1
+LIMIT @max_rows;
+
+-- name: StoreTapeReports :exec
+-- Stores the numbers of clips that the ledger has received. Market ids and numbers are parallel arrays.
+WITH given AS (
+    SELECT g.market_id, g.tapes FROM unnest(@market_ids::text[], @tapes::bigint[]) AS g (market_id, tapes)
+), emptied AS (
+    DELETE FROM tape_reports r USING given g WHERE r.market_id = g.market_id AND g.tapes = 0
+)
+INSERT INTO tape_reports (market_id, tapes, at) SELECT g.market_id, g.tapes, @at FROM given g WHERE g.tapes > 0
+ON CONFLICT (market_id) DO UPDATE SET tapes = excluded.tapes, at = excluded.at;
+
 -- name: ListTapes :many
 -- Returns ready clips: boosted ones first, then newest first.
 SELECT c.id, c.handle, c.url, c.market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
