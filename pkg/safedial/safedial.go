@@ -69,10 +69,15 @@ type Options struct {
 	Private  bool          // permits private addresses
 	Timeout  time.Duration // timeout of a whole request; 0: ten seconds
 	Resolver *net.Resolver // nil: the resolver of the system
+	// Redirects is the maximum number of redirects that a request follows. 0: none; the redirect is then the response.
+	Redirects int
 }
 
+// ErrRedirect is the error of a request with too many redirects, or with a redirect from https to http.
+var ErrRedirect = errors.New("too many redirects, or a redirect from https to http")
+
 // Client returns an HTTP client for URLs from users. Unless o.Private is set, it connects only to public addresses and
-// returns ErrAddress for others. It uses no proxy and follows no redirects.
+// returns ErrAddress for others, also after a redirect. It uses no proxy and follows at most o.Redirects redirects.
 func Client(o Options) *http.Client {
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
@@ -88,6 +93,17 @@ func Client(o Options) *http.Client {
 			MaxIdleConns: 64, MaxIdleConnsPerHost: 1, IdleConnTimeout: 30 * time.Second,
 			MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: o.redirect,
 	}
+}
+
+// redirect is the http.Client.CheckRedirect function of a client.
+func (o Options) redirect(next *http.Request, earlier []*http.Request) error {
+	switch {
+	case o.Redirects == 0:
+		return http.ErrUseLastResponse
+	case len(earlier) > o.Redirects, earlier[0].URL.Scheme == "https" && next.URL.Scheme != "https":
+		return ErrRedirect
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -114,6 +115,52 @@ func TestNoProxyNoRedirect(t *testing.T) {
 	}
 	if err := get(t, safedial.Client(safedial.Options{}), "http://10.1.2.3/"); !errors.Is(err, safedial.ErrAddress) || hits.Load() != 0 {
 		t.Errorf("private address: error %v, %d connections to the proxy; want ErrAddress and 0", err, hits.Load())
+	}
+}
+
+// first answers requests to a public host with a redirect, and sends all others with its client.
+type first struct {
+	to   string
+	next http.RoundTripper
+}
+
+func (f first) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != "public.example" {
+		return f.next.RoundTrip(r)
+	}
+	return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {f.to}}, Body: http.NoBody, Request: r}, nil
+}
+
+// TestRedirects checks that a client follows at most the permitted number of redirects, none to a private address, and none from
+// https to http.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	hits, port := canary(t)
+	loop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n, _ := strconv.Atoi(strings.Trim(r.URL.Path, "/")); n > 0 {
+			http.Redirect(w, r, "/"+strconv.Itoa(n-1), http.StatusFound)
+		}
+	}))
+	t.Cleanup(loop.Close)
+	open := safedial.Client(safedial.Options{Private: true, Redirects: 3})
+	if err := get(t, open, loop.URL+"/3"); err != nil {
+		t.Errorf("three redirects: %v", err)
+	}
+	if err := get(t, open, loop.URL+"/4"); !errors.Is(err, safedial.ErrRedirect) {
+		t.Errorf("four redirects: %v, want ErrRedirect", err)
+	}
+	for to, want := range map[string]error{
+		"https://127.0.0.1:" + port + "/": safedial.ErrAddress, "https://[::1]:" + port + "/": safedial.ErrAddress,
+		"https://169.254.169.254/": safedial.ErrAddress, "https://localhost:" + port + "/": safedial.ErrAddress, "http://127.0.0.1:" + port + "/": safedial.ErrRedirect,
+	} {
+		c := safedial.Client(safedial.Options{Redirects: 3})
+		c.Transport = first{to, c.Transport}
+		if err := get(t, c, "https://public.example/"); !errors.Is(err, want) {
+			t.Errorf("redirect to %s: %v, want %v", to, err, want)
+		}
+	}
+	if n := hits.Load(); n != 0 {
+		t.Errorf("%d connections to private addresses, want 0", n)
 	}
 }
 
