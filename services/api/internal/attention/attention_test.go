@@ -202,6 +202,14 @@ func TestHistory(t *testing.T) {
 			t.Errorf("span of %q: %v", raw, got)
 		}
 	}
+	s.points = make([]attention.Point, attention.MostPoints)
+	for i := range s.points {
+		s.points[i] = attention.Point{At: noon.Add(time.Duration(i-len(s.points)) * time.Second), Score: i}
+	}
+	points, err := o.History(t.Context(), "1", 24*time.Hour)
+	if err != nil || len(points) != 2000 || points[0].Score != 1 || points[1999].Score != 30 {
+		t.Errorf("2,001 points: %d points, %v; want 2000, without the oldest and with the newest reading", len(points), err)
+	}
 	s.err = errAway
 	if _, err := o.History(t.Context(), "1", time.Hour); !errors.Is(err, errAway) {
 		t.Errorf("while the store fails: %v", err)
