@@ -238,7 +238,13 @@ func TestDeveloperFormsCheckTheSignInFirst(t *testing.T) {
 			"another scheme":   {[]header{with("Origin", "http://hub.example"), toHost("hub.example"), good}, 403},
 			"no Origin header": {[]header{good}, 403},
 		} {
-			want(t, b.send("POST", path, "label=%zz", append(c.headers, form)...).as(name), c.status, "")
+			for _, accept := range []string{"text/html", "application/json", ""} {
+				w := b.send("POST", path, "label=%zz", append(c.headers, form, with("Accept", accept))...).as(name + " " + accept)
+				want(t, w, c.status, "")
+				if got := w.Header().Get("WWW-Authenticate"); (got == "Bearer") != (c.status == http.StatusUnauthorized) {
+					t.Errorf("%s, %s, Accept %q: WWW-Authenticate is %q", path, name, accept, got)
+				}
+			}
 		}
 	}
 }
@@ -268,6 +274,10 @@ func TestUnknownPaths(t *testing.T) {
 	}
 	for _, path := range []string{"/api", "/api/nope", "/oauth/nope", "/.well-known/nope", "/mcp", "/protocol/nope"} {
 		want(t, b.send("GET", path, "", html), 404, "not_found", "Content-Type: application/json; charset=utf-8")
+	}
+	for _, path := range []string{"/m/a%2Fb", "/receipts/a%2Fb"} { // a route, but no resource
+		want(t, b.send("GET", path, "", html), 404, "", "Content-Type: text/html; charset=UTF-8", "There is no page at this address.")
+		want(t, b.send("GET", path, ""), 404, "not_found", "Content-Type: application/json; charset=utf-8")
 	}
 	want(t, b.send("PUT", "/tv", "", html), 405, "method_not_allowed")
 }

@@ -256,19 +256,22 @@ func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 		header.Add("Vary", "Accept")
 		err := h(c)
-		if err == nil || wantsJSON(c.Request()) {
-			return err
+		if err == nil {
+			return nil
 		}
 		f := apperr.Of(err)
+		if f.Kind == apperr.Unauthenticated {
+			header.Set("WWW-Authenticate", "Bearer") // RFC 9110 15.5.2 requires a challenge
+		}
+		if wantsJSON(c.Request()) {
+			return err
+		}
 		if f.Kind == apperr.Internal {
 			return err // the router logs internal errors and answers them as JSON
 		}
 		header.Set("Cache-Control", "no-store")
-		switch f.Kind {
-		case apperr.Unavailable:
+		if f.Kind == apperr.Unavailable {
 			header.Set("Retry-After", "1")
-		case apperr.Unauthenticated: // RFC 9110 15.5.2 requires a challenge
-			header.Set("WWW-Authenticate", "Bearer")
 		}
 		return s.render(c, httpx.Status(f.Kind), "error", newErrorPage(s.newLayout(c, "", "", ""), f))
 	}
