@@ -1,14 +1,20 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
@@ -292,4 +298,42 @@ func TestTextsRejectControlCharacters(t *testing.T) {
 	equal(t, b.draft().GetTextTake(), "a\nb\u200d")
 	want(t, b.send("POST", events, `{"type":"note","payload":{"text":"a\r\nb"}}`, b.byKey()), 201, "")
 	equal(t, b.events(0)[0].GetPayload(), `{"text":"a\nb"}`)
+}
+
+// slowBody is a body that sends nothing until the time of its request has ended.
+type slowBody struct{ ctx context.Context }
+
+func (s slowBody) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}
+
+// TestSlowAndBrokenBodies checks that a body that is too slow or incomplete is 400 for a valid key, and 401 for an invalid one. The key
+// is checked although the body has used up the time of the request.
+func TestSlowAndBrokenBodies(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	events := "/api/signals/" + b.file("YES", 3150, b.byKey()) + "/events"
+	for _, path := range []string{"/api/predictions", events} {
+		for name, body := range map[string]func(ctx context.Context) io.Reader{
+			"slow": func(ctx context.Context) io.Reader { return slowBody{ctx} },
+			"broken": func(context.Context) io.Reader {
+				return io.MultiReader(strings.NewReader(`{"type":`), iotest.ErrReader(io.ErrUnexpectedEOF))
+			},
+		} {
+			for key, status := range map[string]int{"Bearer " + b.key: 400, "Bearer dk_" + strings.Repeat("0", 64): 401} {
+				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+				r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, body(ctx))
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Authorization", key)
+				w := httptest.NewRecorder()
+				b.server.ServeHTTP(w, r)
+				cancel()
+				if w.Code != status {
+					t.Errorf("%s, %s body: %d %s, want %d", path, name, w.Code, w.Body, status)
+				}
+			}
+		}
+	}
+	equal(t, b.calls(), 1)
 }

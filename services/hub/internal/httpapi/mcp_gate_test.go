@@ -213,6 +213,13 @@ func TestAgentTransport(t *testing.T) {
 	for _, family := range []string{"prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list", "completion/complete", "logging/setLevel"} {
 		has(t, b.sendMCP(agentPath, `{"jsonrpc":"2.0","id":1,"method":"`+family+`","params":{}}`), "-32601")
 	}
+	for id, want := range map[string]string{`7`: `"id":7`, `"q"`: `"id":"q"`} {
+		w := b.sendMCP(agentPath, `{"jsonrpc":"2.0","id":`+id+`,"method":"nope/nothing","params":{}}`)
+		has(t, w, want, "-32601", `"jsonrpc":"2.0"`)
+		if w.Code != 200 {
+			t.Errorf("unknown method: status %d, want 200: %s", w.Code, w.Body)
+		}
+	}
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	modernCall := func(message string, headers ...header) *answer {
 		return b.send("POST", agentPath, message, append([]header{with("MCP-Protocol-Version", modern)}, headers...)...)
