@@ -499,9 +499,11 @@ type Classify struct {
 
 // Clip defines model for Clip.
 type Clip struct {
-	ID       string `json:"id"`
-	Handle   Handle `json:"handle"`
-	MarketID string `json:"marketId"`
+	ID     string `json:"id"`
+	Handle Handle `json:"handle"`
+
+	// MarketID Null if the request named no market and the operator showed none.
+	MarketID *string `json:"marketId"`
 
 	// Title Absent if no title was given.
 	Title *string `json:"title,omitempty"`
@@ -531,7 +533,7 @@ type ClipMade struct {
 
 // ClipWish defines model for ClipWish.
 type ClipWish struct {
-	// MarketID Defaults to the market that the operator shows.
+	// MarketID Defaults to the market that the operator shows. If there is none, the clip has no market.
 	MarketID *string `json:"marketId,omitempty"`
 
 	// Title Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
@@ -4415,8 +4417,10 @@ type Tape struct {
 	Handle    string `json:"handle"`
 
 	// URL URL for HLS playback.
-	URL      string `json:"url"`
-	MarketID string `json:"marketId"`
+	URL string `json:"url"`
+
+	// MarketID Null if the clip belongs to no market.
+	MarketID *string `json:"marketId"`
 
 	// Href URL of the operator at the origin.
 	Href      string  `json:"href"`

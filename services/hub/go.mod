@@ -30,6 +30,7 @@ require (
 )
 
 require (
+	github.com/Eyevinn/hls-m3u8 v0.6.0 // indirect
 	github.com/asticode/go-astikit v0.30.0 // indirect
 	github.com/coder/websocket v1.8.15 // indirect
 	github.com/gobwas/httphead v0.1.0 // indirect

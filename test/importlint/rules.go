@@ -50,16 +50,16 @@ var subjects = map[string]map[string][]string{
 		"effect":        {"message", "market", "livestream", "operator", "signal", "stream"}, // the effect of a signed message is in one of them
 		"broadcast":     {"livestream", "program"},                                           // it shows data of both
 		"grant":         {"caller"},
-		"caller":        {"operator"},                             // a caller is an operator with scopes
-		"follow":        {"operator"},                             // operators follow operators
-		"identityclaim": {"operator"},                             // a claim belongs to an operator
-		"message":       {"identityclaim"},                        // a payout address is parsed like a wallet address
-		"profile":       {"identityclaim", "message", "operator"}, // rules for profile.update messages and for addresses
-		"signal":        {"operator"},                             // a call is filed with an operator's credential
-		"clip":          {"livestream", "operator", "stream"},     // operators cut clips of live operators for a station
-		"federation":    {"identityclaim", "operator", "stream"},  // operators of partners, links by claims, and streams as playlists
-		"livestream":    {"ingest", "operator"},                   // operators are live with their streams
-		"moderation":    {"livestream", "operator"},               // operators send reports
+		"caller":        {"operator"},                                   // a caller is an operator with scopes
+		"follow":        {"operator"},                                   // operators follow operators
+		"identityclaim": {"operator"},                                   // a claim belongs to an operator
+		"message":       {"identityclaim"},                              // a payout address is parsed like a wallet address
+		"profile":       {"identityclaim", "message", "operator"},       // rules for profile.update messages and for addresses
+		"signal":        {"operator"},                                   // a call is filed with an operator's credential
+		"clip":          {"ingest", "livestream", "operator", "stream"}, // operators cut clips of live operators for a station
+		"federation":    {"identityclaim", "operator", "stream"},        // operators of partners, links by claims, and streams as playlists
+		"livestream":    {"ingest", "operator"},                         // operators are live with their streams
+		"moderation":    {"livestream", "operator"},                     // operators send reports
 	},
 	"clock": {},
 }

@@ -3249,8 +3249,10 @@ type Clip struct {
 	DurationS *int               `json:"durationS"`
 	Handle    Handle             `json:"handle"`
 	ID        openapi_types.UUID `json:"id"`
-	MarketID  string             `json:"marketId"`
-	ReadyAt   *time.Time         `json:"readyAt"`
+
+	// MarketID Null if the request named no market and the operator showed none.
+	MarketID *string    `json:"marketId"`
+	ReadyAt  *time.Time `json:"readyAt"`
 
 	// Stance The operator's own call on the market, if any.
 	Stance       *Side      `json:"stance"`
@@ -3279,7 +3281,7 @@ type ClipMadeOk bool
 
 // ClipWish defines model for ClipWish.
 type ClipWish struct {
-	// MarketID Defaults to the market that the operator shows.
+	// MarketID Defaults to the market that the operator shows. If there is none, the clip has no market.
 	MarketID *string `json:"marketId,omitempty"`
 
 	// Title Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character.
@@ -7207,9 +7209,11 @@ type Tape struct {
 	Handle    string `json:"handle"`
 
 	// Href URL of the operator at the origin.
-	Href     string `json:"href"`
-	ID       string `json:"id"`
-	MarketID string `json:"marketId"`
+	Href string `json:"href"`
+	ID   string `json:"id"`
+
+	// MarketID Null if the clip belongs to no market.
+	MarketID *string `json:"marketId"`
 
 	// Origin `hub`, or the id of a station.
 	Origin    string      `json:"origin"`
@@ -10734,9 +10738,9 @@ type ClientInterface interface {
 
 	// MakeClipWithBody Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-	// failed clip counts.
+	// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+	// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+	// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10745,9 +10749,9 @@ type ClientInterface interface {
 
 	// MakeClip Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-	// failed clip counts.
+	// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+	// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+	// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -13341,9 +13345,9 @@ func (c *Client) ClaimIdentity(ctx context.Context, params *ClaimIdentityParams,
 
 // MakeClipWithBody Clip the last 30 seconds of a live stream
 //
-// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-// failed clip counts.
+// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13362,9 +13366,9 @@ func (c *Client) MakeClipWithBody(ctx context.Context, handle HandlePath, conten
 
 // MakeClip Clip the last 30 seconds of a live stream
 //
-// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-// failed clip counts.
+// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -26018,9 +26022,9 @@ type ClientWithResponsesInterface interface {
 
 	// MakeClipWithBodyWithResponse Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-	// failed clip counts.
+	// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+	// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+	// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26029,9 +26033,9 @@ type ClientWithResponsesInterface interface {
 
 	// MakeClipWithResponse Clip the last 30 seconds of a live stream
 	//
-	// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-	// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-	// failed clip counts.
+	// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+	// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+	// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -37275,9 +37279,9 @@ func (c *ClientWithResponses) ClaimIdentityWithResponse(ctx context.Context, par
 
 // MakeClipWithBodyWithResponse Clip the last 30 seconds of a live stream
 //
-// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-// failed clip counts.
+// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37292,9 +37296,9 @@ func (c *ClientWithResponses) MakeClipWithBodyWithResponse(ctx context.Context, 
 
 // MakeClipWithResponse Clip the last 30 seconds of a live stream
 //
-// The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-// between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-// failed clip counts.
+// The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+// after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+// caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

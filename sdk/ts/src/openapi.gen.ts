@@ -958,9 +958,9 @@ export interface paths {
         put?: never;
         /**
          * Clip the last 30 seconds of a live stream
-         * @description The clip is cut after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass
-         *     between two clips of one caller and between two clips of one stream. Each may have 10 clips in one UTC day. A
-         *     failed clip counts.
+         * @description The stream can be at this service, at its video host, or any HLS playlist that the operator has bound. The clip is cut
+         *     after this answer; `clip.ready` in the feed reports the result. At least 120 seconds must pass between two clips of one
+         *     caller and between two clips of one stream. Each may have 10 clips in one UTC day. A failed clip counts.
          */
         post: operations["makeClip"];
         delete?: never;
@@ -4713,7 +4713,8 @@ export interface components {
             handle: components["schemas"]["Handle"];
             /** Format: uuid */
             id: string;
-            marketId: string;
+            /** @description Null if the request named no market and the operator showed none. */
+            marketId: string | null;
             /** Format: date-time */
             readyAt: string | null;
             /** @description The operator's own call on the market, if any. */
@@ -4737,7 +4738,7 @@ export interface components {
             ok: true;
         };
         ClipWish: {
-            /** @description Defaults to the market that the operator shows. */
+            /** @description Defaults to the market that the operator shows. If there is none, the clip has no market. */
             marketId?: string;
             /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
             title?: string;
@@ -7712,7 +7713,8 @@ export interface components {
             /** @description URL of the operator at the origin. */
             href: string;
             id: string;
-            marketId: string;
+            /** @description Null if the clip belongs to no market. */
+            marketId: string | null;
             /** @description `hub`, or the id of a station. */
             origin: string;
             originUrl: string;

@@ -84,6 +84,7 @@ type App struct {
 	partners  *partner.Reader
 	puller    *federation.Puller
 	ingest    *ingest.Service
+	videoHost ingest.Provider
 	clips     *clip.Service
 	origin    *hls.Origin            // nil if this hub has no video origin
 	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
@@ -154,7 +155,8 @@ func (a *App) buildServers() error {
 	if err := a.newGrants(); err != nil {
 		return err
 	}
-	a.ingest = ingest.NewService(a.provider(), a.store, newID, a.now)
+	a.videoHost = a.provider()
+	a.ingest = ingest.NewService(a.videoHost, a.store, newID, a.now)
 	a.onair = livestream.NewService(livestream.Config{
 		Store: a.store.OnAir(), Ingest: a.ingest, Redis: a.redis,
 		Records: a.api.Records, People: operator.Directory{Ledger: a.api.Operators}, Now: a.now, NewID: newID,

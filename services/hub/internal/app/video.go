@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/run"
+	"github.com/signalcast/signalcast/pkg/safedial"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 	"github.com/signalcast/signalcast/services/hub/internal/hosting"
@@ -143,21 +144,31 @@ func (a *App) newVideo() {
 	failures := a.metrics.Counter("clip_failures_total", "Failed attempts to cut a clip.")
 	d := clip.Deps{
 		Air: a.onair, Directory: operator.Directory{Ledger: a.api.Operators}, Signals: a.api.Signals, Store: a.store,
-		Video: a.cfg.Video.own(), NewID: newID, Now: a.now, Failed: func(id string, err error) {
+		Ingest: a.ingest, Playback: a.originPlayback, Video: a.cfg.Video.HLS != "" || a.cfg.Video.Listen != "", NewID: newID, Now: a.now, Failed: func(id string, err error) {
 			failures.WithLabelValues().Inc()
 			a.log.Warn("clip cut failed", "clip", id, "error", err)
 		},
 	}
+	d.Host, _ = a.videoHost.(clip.Host)
 	if a.cfg.Video.Listen != "" {
 		a.origin = hls.New(hls.Options{
 			Dir: a.cfg.Video.Dir, Base: a.videoBase, Admit: a.ingest.Admit, Beat: a.beat,
 			Withheld: a.store.OnAir().Withheld, Keep: a.cfg.Video.Window, StreamBytes: a.cfg.Video.StreamBytes,
 			ClipBytes: a.cfg.Video.ClipBytes, FFmpeg: a.cfg.Video.FFmpeg, Now: a.now, Log: a.log,
+			Client: safedial.Client(safedial.Options{Redirects: maxRedirects}),
 		})
 		d.Maker = a.origin
 		a.videoHTTP = httpx.NewServer(a.cfg.Video.Listen, httpx.Harden(a.origin, a.cfg.Env.Production()), videoLimits, a.log)
 	}
 	a.clips = clip.NewService(d)
+}
+
+// maxRedirects is the maximum number of redirects of a file at another server from which a clip is cut.
+const maxRedirects = 3
+
+// originPlayback returns the playback URL of an operator at the HLS origin.
+func (a *App) originPlayback(h protocol.Handle) string {
+	return ingest.Origin{Base: a.videoBase}.Playback(ingest.Stream{Handle: h})
 }
 
 // beat records a heartbeat for the live session of an operator. The origin calls it when video of the operator arrives.
@@ -175,10 +186,11 @@ const videoStopTimeout = 2 * time.Second
 // standbyInterval is the time between two attempts of a standby hub to become the origin.
 const standbyInterval = 500 * time.Millisecond
 
-// videoParts returns the parts of the process that store video and cut clips. It returns nil if this hub has no origin.
+// videoParts returns the parts of the process that store video and cut clips. A hub without an origin only asks the video host, if
+// there is one, for clips.
 func (a *App) videoParts() []run.Part {
 	if a.origin == nil {
-		return nil
+		return []run.Part{run.Loop("clips", a.clips.Run)}
 	}
 	return []run.Part{
 		{

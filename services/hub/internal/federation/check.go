@@ -51,7 +51,7 @@ func (r Rules) ValidateTape(p Partner, t Tape) (Tape, error) {
 	case t.CreatedAt.Year() < 2000 || t.CreatedAt.After(r.Now.Add(skew)):
 		return Tape{}, errRow
 	}
-	if _, err := protocol.ParseMarketID(t.MarketID); err != nil {
+	if _, err := protocol.ParseMarketID(t.MarketID); err != nil && t.MarketID != "" {
 		return Tape{}, errRow
 	}
 	t.Handle = handle.String()

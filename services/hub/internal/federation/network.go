@@ -45,7 +45,7 @@ type Tape struct {
 	OriginURL string
 	Handle    string
 	URL       string
-	MarketID  string
+	MarketID  string // empty: none
 	Href      string
 	DurationS *int64
 	Views     int64

@@ -37,6 +37,11 @@ const (
 // total length is about the parameter length. If an earlier attempt has finished the clip, Cut returns that clip. Error:
 // clip.ErrNoVideo if id is invalid or there are no such segments.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Video, error) {
+	return o.create(ctx, id, func(tmp string) ([]segment, error) { return o.gather(handle, tmp, end, length) })
+}
+
+// create creates a clip from the segments that gather stores in a directory, unless an earlier attempt has finished the clip.
+func (o *Origin) create(ctx context.Context, id string, gather func(tmp string) ([]segment, error)) (clip.Video, error) {
 	if !clipID.MatchString(id) {
 		return clip.Video{}, clip.ErrNoVideo
 	}
@@ -48,7 +53,7 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 		return clip.Video{}, err
 	}
 	defer func() { _ = o.root.RemoveAll(tmp) }() // if this fails, the next start empties tmpDir
-	list, err := o.gather(handle, tmp, end, length)
+	list, err := gather(tmp)
 	if err != nil {
 		return clip.Video{}, err
 	}

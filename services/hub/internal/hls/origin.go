@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"sync"
@@ -32,6 +33,7 @@ type Options struct {
 	StreamBytes int64         // storage limit of one stream
 	ClipBytes   int64         // storage limit of all clips
 	FFmpeg      string        // program that makes thumbnails; empty: no thumbnails
+	Client      *http.Client  // requests to other servers whose playlists operators bind; it must refuse private addresses
 	Idle        time.Duration // an upload without a byte for this time is aborted; 0: 15 seconds
 	Now         func() time.Time
 	Log         *slog.Logger

@@ -56,7 +56,7 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.streams[id] = fmt.Sprintf("key-%d", h.n)
 		w.WriteHeader(201)
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"id": id, "name": "mara_k", "kind": "stream", "createdAt": 1716636000000, "streamKey": h.streams[id], "playbackId": "play" + id, "record": false, "isActive": false,
+			"id": id, "name": "mara_k", "kind": "stream", "createdAt": 1716636000000, "streamKey": h.streams[id], "playbackId": "play" + id, "record": true, "isActive": false,
 		})
 	case last == "live-streams", last == "reset-stream-key":
 		h.n++
@@ -96,11 +96,11 @@ func open(t *testing.T) (*host, string) {
 	return h, s.URL
 }
 
-func livepeer(url, key string) ingest.Provider {
+func livepeer(url, key string) hosting.Livepeer {
 	return hosting.NewLivepeer(hosting.LivepeerConfig{API: url, Key: key, Ingest: "rtmp://rtmp.livepeer.com/live", Playback: "https://livepeercdn.studio/hls"})
 }
 
-func mux(url, secret string) ingest.Provider {
+func mux(url, secret string) hosting.Mux {
 	return hosting.NewMux(hosting.MuxConfig{API: url + "/", TokenID: "token", TokenSecret: secret, Ingest: "rtmps://global-live.mux.com:443/app", Playback: "https://stream.mux.com"})
 }
 
@@ -112,7 +112,7 @@ func TestLivepeer(t *testing.T) {
 	t.Parallel()
 	h, url := open(t)
 	p := livepeer(url, "livepeer-secret")
-	const create = `POST /api/stream {"name":"mara_k","record":false,"profiles":[]}`
+	const create = `POST /api/stream {"name":"mara_k","record":true,"profiles":[]}`
 	first, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Latency: ingest.Standard})
 	want := ingest.Offer{Protocol: "rtmp", URL: "rtmp://rtmp.livepeer.com/live", Key: "key-1", RemoteID: "stream-1", HLSURL: "https://livepeercdn.studio/hls/playstream-1/index.m3u8"}
 	if err != nil || first != want {
@@ -165,7 +165,10 @@ func TestMux(t *testing.T) {
 // TestHostsThatFail checks that each failure of a host causes the same error, and that the error contains no secret.
 func TestHostsThatFail(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(url, secret string) ingest.Provider{"livepeer": livepeer, "mux": mux} {
+	for name, make := range map[string]func(url, secret string) ingest.Provider{
+		"livepeer": func(url, secret string) ingest.Provider { return livepeer(url, secret) },
+		"mux":      func(url, secret string) ingest.Provider { return mux(url, secret) },
+	} {
 		h, url := open(t)
 		fails := func(what string, p ingest.Provider) {
 			t.Helper()

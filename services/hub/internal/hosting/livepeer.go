@@ -29,7 +29,8 @@ func NewLivepeer(cfg LivepeerConfig) Livepeer {
 	return Livepeer{newClient(cfg.API, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cfg.Key) }), cfg}
 }
 
-// livepeerRequest is the body of a request that creates a stream. The stream has no transcoding and no recording.
+// livepeerRequest is the body of a request that creates a stream. The stream has no transcoding. It is recorded, because
+// Livepeer creates clips only of recorded streams.
 type livepeerRequest struct {
 	Name     string     `json:"name"`
 	Record   bool       `json:"record"`
@@ -49,7 +50,7 @@ func (Livepeer) Name() string { return LivepeerName }
 // stream, which invalidates its key, and then creates a new one.
 func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	var st livepeerStream
-	if err := l.c.call(ctx, http.MethodPost, "/api/stream", livepeerRequest{Name: w.Handle.String(), Profiles: []struct{}{}}, &st); err != nil {
+	if err := l.c.call(ctx, http.MethodPost, "/api/stream", livepeerRequest{Name: w.Handle.String(), Record: true, Profiles: []struct{}{}}, &st); err != nil {
 		return ingest.Offer{}, unavailable(LivepeerName, err)
 	}
 	if !isID(st.ID) || !isID(st.PlaybackID) || st.StreamKey == "" {

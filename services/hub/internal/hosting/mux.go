@@ -30,7 +30,8 @@ func NewMux(cfg MuxConfig) Mux {
 	return Mux{newClient(cfg.API, func(r *http.Request) { r.SetBasicAuth(cfg.TokenID, cfg.TokenSecret) }), cfg}
 }
 
-// muxRequest is the body of a request that creates a stream. It contains no asset settings, so Mux records nothing.
+// muxRequest is the body of a request that creates a stream. Mux records each stream into an asset,
+// from which clips are created.
 type muxRequest struct {
 	Policies []string `json:"playback_policies"`
 	Latency  string   `json:"latency_mode"`

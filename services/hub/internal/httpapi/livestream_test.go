@@ -293,7 +293,8 @@ func newVideo(d *httpapi.Deps, provider ingest.Provider, newID func() string) {
 	d.Ingest = ingest.NewService(provider, store, newID, d.Now)
 	d.Clips = clip.NewService(clip.Deps{
 		Air: d.OnAir, Directory: operator.Directory{Ledger: d.Ledger.Operators}, Signals: d.Ledger.Signals, Store: store, Video: true,
-		NewID: newID, Now: d.Now,
+		NewID: newID, Now: d.Now, Ingest: d.Ingest,
+		Playback: func(h protocol.Handle) string { return "https://video.example/live/" + h.String() + "/index.m3u8" },
 	})
 }
 
@@ -392,7 +393,7 @@ func TestMakeClip(t *testing.T) {
 	}
 	b.clock.Advance(12 * time.Hour)
 	b.live("")
-	want(t, b.send("POST", clipURL, "{}", b.bySession()), 400, "missing_market_id")
+	has(t, b.send("POST", clipURL, "{}", b.bySession()), `"marketId":null`, `"stance":null`)
 	has(t, b.send("GET", "/api/m/701122/clips", ""), `"count":0`)
 	b.ledger.Exec(`UPDATE hub.clips SET status = 'ready', url = 'https://video.example/clips/1/index.m3u8', duration_s = 30,
 		ready_at = created_at + interval '1 s' WHERE market_id = '701122'`)

@@ -105,11 +105,17 @@ func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string)
 // Playback returns the playback URL of the operator's provisioned stream, even if no video arrives. It returns "" if the operator
 // has no stream at the configured provider. Error: db_unavailable.
 func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string, error) {
-	st, found, err := s.store.IngestStream(ctx, handle)
-	if err != nil || !found || st.Provider != s.provider.Name() {
+	st, found, err := s.Stream(ctx, handle)
+	if err != nil || !found {
 		return "", err
 	}
 	return s.provider.Playback(st), nil
+}
+
+// Stream returns the operator's stream at the configured provider. It returns false if there is none. Error: db_unavailable.
+func (s *Service) Stream(ctx context.Context, handle protocol.Handle) (Stream, bool, error) {
+	st, found, err := s.store.IngestStream(ctx, handle)
+	return st, found && st.Provider == s.provider.Name(), err
 }
 
 const keyPrefix = "sk_"

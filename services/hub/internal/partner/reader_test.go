@@ -126,14 +126,14 @@ func TestTapes(t *testing.T) {
 	for member := range s.goodTape() {
 		bad["missing "+member] = row(tape, map[string]any{member: gone})
 		bad[member+" of an object"] = row(tape, map[string]any{member: map[string]any{"a": []int{1}}})
-		if member != "durationS" && member != "stance" {
+		if member != "durationS" && member != "stance" && member != "marketId" {
 			bad[member+" of null"] = row(tape, map[string]any{member: nil})
 		}
 		if member != "origin" { // the hub ignores its value
 			bad["long "+member] = row(tape, map[string]any{member: strings.Repeat("x", 9000)})
 		}
 	}
-	first, last := row(s.goodTape(), nil), row(s.goodTape(), map[string]any{"id": "t2", "handle": "RITA", "durationS": nil, "stance": nil, "boosted": true})
+	first, last := row(s.goodTape(), nil), row(s.goodTape(), map[string]any{"id": "t2", "handle": "RITA", "durationS": nil, "stance": nil, "marketId": nil, "boosted": true})
 	for name, one := range bad {
 		s.text(`{"before":[{"tapes":[1]}],"tapes":[` + first + "," + one + "," + last + "\n],\"fetchedAt\":\"x\"}")
 		list, err := r.Tapes(t.Context(), s.partner())

@@ -58,9 +58,12 @@ func readTape(raw []byte) (federation.Tape, bool) {
 	r := newRow(raw)
 	t := federation.Tape{
 		ID: required[string](r, "id"), Origin: required[string](r, "origin"), OriginURL: required[string](r, "originUrl"), Handle: required[string](r, "handle"),
-		URL: required[string](r, "url"), MarketID: required[string](r, "marketId"), Href: required[string](r, "href"),
+		URL: required[string](r, "url"), Href: required[string](r, "href"),
 		DurationS: nullable[int64](r, "durationS"), Views: required[int64](r, "views"), Stance: nullable[string](r, "stance"),
 		CreatedAt: r.time("createdAt"), Boosted: required[bool](r, "boosted"),
+	}
+	if market := nullable[string](r, "marketId"); market != nil {
+		t.MarketID = *market
 	}
 	return t, !r.bad
 }

@@ -39,17 +39,25 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 			return nil
 		}
 		return q.InsertClip(ctx, db.InsertClipParams{
-			ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, ShowID: pg.Null(d.ShowID), Title: pg.Null(d.Title), Stance: d.Stance,
-			CreatedBy: d.By, CreatedAt: d.At,
+			ID: d.ID, Handle: d.Handle, MarketID: string(d.MarketID), ShowID: pg.Null(d.ShowID), Title: pg.Null(d.Title), Stance: d.Stance,
+			CreatedBy: d.By, CreatedAt: d.At, Source: string(d.Source.Kind), SourceURL: d.Source.URL, SourceID: d.Source.RemoteID,
 		})
 	})
 	return v, err
 }
 
 // LeaseClip implements clip.Store.
-func (s *Store) LeaseClip(ctx context.Context, now, until time.Time) (clip.Job, bool, error) {
-	row, ok, err := found(s.write.ClaimClip(ctx, db.ClaimClipParams{Now: now, LeaseUntil: until}))
-	return clip.Job{ID: row.ID, Handle: row.Handle, At: row.CreatedAt, Tries: int(row.Tries)}, ok, err
+func (s *Store) LeaseClip(ctx context.Context, kinds []clip.Kind, now, until time.Time) (clip.Job, bool, error) {
+	row, ok, err := found(s.write.ClaimClip(ctx, db.ClaimClipParams{Sources: words(kinds), Now: now, LeaseUntil: until}))
+	return clip.Job{
+		ID: row.ID, Handle: row.Handle, At: row.CreatedAt, Tries: int(row.Tries), HostID: row.HostClipID,
+		Source: clip.Source{Kind: clip.Kind(row.Source), URL: row.SourceURL, RemoteID: row.SourceID},
+	}, ok, err
+}
+
+// AwaitClip implements clip.Store.
+func (s *Store) AwaitClip(ctx context.Context, id, hostID string, until time.Time) error {
+	return s.write.AwaitClip(ctx, db.AwaitClipParams{ID: id, HostClipID: hostID, LeaseUntil: until})
 }
 
 // ReadyClip implements clip.Store.
@@ -101,5 +109,7 @@ func (s *Store) TapesReported(ctx context.Context, list []clip.Count, at time.Ti
 // CountTapes implements broadcast.Store.
 func (s *Store) CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error) {
 	rows, err := s.read.CountClips(ctx, words(ids))
-	return mapOf(rows, err, func(row db.CountClipsRow) (protocol.MarketID, int64) { return row.MarketID, row.Clips })
+	return mapOf(rows, err, func(row db.CountClipsRow) (protocol.MarketID, int64) {
+		return protocol.MarketID(row.MarketID), row.Clips
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,7 +19,7 @@ import (
 )
 
 func draft(by, of string, at time.Time) clips.Draft {
-	return clips.Draft{ID: uuid.Must(uuid.NewV7()).String(), Handle: protocol.Handle(of), MarketID: "701122", By: protocol.Handle(by), At: at}
+	return clips.Draft{ID: uuid.Must(uuid.NewV7()).String(), Handle: protocol.Handle(of), MarketID: "701122", By: protocol.Handle(by), At: at, Source: clips.Source{Kind: clips.Origin}}
 }
 
 // add requests a clip and returns the result: ok, cooldown or daily, with the time to wait.
@@ -130,7 +131,7 @@ func TestClipLife(t *testing.T) {
 	take := func(after time.Duration) (clips.Job, bool) {
 		t.Helper()
 		now := noon.Add(after)
-		j, there, err := store.LeaseClip(t.Context(), now, now.Add(30*time.Second))
+		j, there, err := store.LeaseClip(t.Context(), []clips.Kind{clips.Origin}, now, now.Add(30*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,4 +238,39 @@ func TestTapeReports(t *testing.T) {
 	report(noon.Add(4*time.Second), 10)
 	report(noon.Add(time.Minute), 10, clips.Count{MarketID: "7", Tapes: 2}, clips.Count{MarketID: "8", Tapes: 1})
 	report(noon.Add(time.Minute), 10)
+}
+
+// TestClipWithoutAMarket checks that a clip without a market has a null market in its event and no market in the list of tapes, that
+// only workers of its source get it, and that waiting for a video host does not count as an attempt.
+func TestClipWithoutAMarket(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	d := draft("ann", "mara_k", noon)
+	d.MarketID, d.Source = "", clips.Source{Kind: "mux", URL: "https://stream.mux.com/p.m3u8", RemoteID: "stream-1"}
+	if v, err := store.AddClip(t.Context(), d); err != nil || v.Wait != 0 {
+		t.Fatal(v, err)
+	}
+	if _, there, err := store.LeaseClip(t.Context(), []clips.Kind{clips.Origin, clips.Playlist, "livepeer"}, noon, noon.Add(time.Minute)); there || err != nil {
+		t.Errorf("a worker of other sources got the clip: %v", err)
+	}
+	for i, hostID := range []string{"", "asset-1", "asset-1"} {
+		now := noon.Add(time.Duration(i) * time.Minute)
+		j, there, err := store.LeaseClip(t.Context(), []clips.Kind{"mux"}, now, now.Add(30*time.Second))
+		if err != nil || !there || j.Source != d.Source || j.HostID != hostID || j.Tries != 1 {
+			t.Fatalf("%d: %+v %v %v", i, j, there, err)
+		}
+		if err := store.AwaitClip(t.Context(), d.ID, "asset-1", now.Add(5*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.ReadyClip(t.Context(), d.ID, clips.Video{URL: "https://stream.mux.com/c.m3u8", Length: clips.Length}, noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	facts, err := store.Waiting(t.Context(), 10)
+	if err != nil || len(facts) != 1 || facts[0].MarketID != "" || !strings.Contains(facts[0].Data, `"marketId": null`) {
+		t.Errorf("%+v %v", facts, err)
+	}
+	if tapes, err := store.LocalTapes(t.Context(), 10); err != nil || len(tapes) != 1 || tapes[0].MarketID != "" || tapes[0].URL != "https://stream.mux.com/c.m3u8" {
+		t.Errorf("%+v %v", tapes, err)
+	}
 }

@@ -79,9 +79,9 @@ const (
 // Clip is a short video that was cut from a stream.
 type Clip struct {
 	ID           string
-	Handle       protocol.Handle // owner of the stream
-	MarketID     protocol.MarketID
-	Title        string // may be empty
+	Handle       protocol.Handle   // owner of the stream
+	MarketID     protocol.MarketID // empty: none
+	Title        string            // may be empty
 	URL          string
 	ThumbnailURL *string
 	Duration     *int32 // seconds

@@ -100,7 +100,7 @@ func showStream(b stream.Stream) openapi.Stream {
 
 func showClip(p stream.Clip) openapi.Clip {
 	return openapi.Clip{
-		ID: p.ID, Handle: string(p.Handle), MarketID: string(p.MarketID), Title: httpx.OrNull(p.Title), URL: httpx.OrNull(p.URL),
+		ID: p.ID, Handle: string(p.Handle), MarketID: httpx.OrNull(string(p.MarketID)), Title: httpx.OrNull(p.Title), URL: httpx.OrNull(p.URL),
 		ThumbnailURL: p.ThumbnailURL,
 		DurationS:    openapi.Int(p.Duration), Status: p.Status, Stance: p.Stance, Views: p.Views, Boosted: p.Boosted,
 		CreatedBy: string(p.CreatedBy), CreatedAt: protocol.Stamp(p.CreatedAt), ReadyAt: protocol.StampOrNull(p.ReadyAt),

@@ -135,7 +135,7 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string]string {
 	g, found := newPartReader(ctx, titlesTimeout), map[string]*part[*marketv1.Market]{}
 	for _, t := range tapes {
-		if found[t.MarketID] == nil {
+		if t.MarketID != "" && found[t.MarketID] == nil {
 			found[t.MarketID] = readPart(g, t.MarketID, func(ctx context.Context) (*marketv1.Market, error) {
 				return s.Ledger.Market(ctx, marketID(t.MarketID))
 			})

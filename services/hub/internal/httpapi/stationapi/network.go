@@ -155,7 +155,7 @@ func (s *Server) ViewTape(c echo.Context) error {
 
 func showTape(t federation.Tape) openapi.Tape {
 	return openapi.Tape{
-		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: t.MarketID, Href: t.Href,
+		ID: t.ID, Origin: t.Origin, OriginURL: t.OriginURL, Handle: t.Handle, URL: t.URL, MarketID: httpx.OrNull(t.MarketID), Href: t.Href,
 		DurationS: t.DurationS, Views: t.Views, Stance: t.Stance, CreatedAt: protocol.Stamp(t.CreatedAt), Boosted: t.Boosted,
 		Approved: t.Approved,
 	}

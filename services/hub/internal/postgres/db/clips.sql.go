@@ -27,44 +27,71 @@ func (q *Queries) AddTapeView(ctx context.Context, arg AddTapeViewParams) error 
 	return err
 }
 
+const awaitClip = `-- name: AwaitClip :exec
+UPDATE clips SET host_clip_id = $1::text, lease_until = $2::timestamptz, tries = greatest(tries - 1, 0)
+WHERE id = $3 AND status = 'processing'
+`
+
+type AwaitClipParams struct {
+	HostClipID string
+	LeaseUntil time.Time
+	ID         string
+}
+
+// Stores the id of a clip at its video host. The clip can be leased again at lease_until, and this attempt does not count.
+func (q *Queries) AwaitClip(ctx context.Context, arg AwaitClipParams) error {
+	_, err := q.db.Exec(ctx, awaitClip, arg.HostClipID, arg.LeaseUntil, arg.ID)
+	return err
+}
+
 const claimClip = `-- name: ClaimClip :one
 UPDATE clips SET lease_until = $1::timestamptz, tries = tries + 1
 WHERE id = (
     SELECT w.id FROM clips w
-    WHERE w.status = 'processing' AND (w.lease_until IS NULL OR w.lease_until <= $2::timestamptz)
+    WHERE w.status = 'processing' AND w.source = ANY ($2::text[]) AND (w.lease_until IS NULL OR w.lease_until <= $3::timestamptz)
     ORDER BY w.created_at LIMIT 1
     FOR UPDATE SKIP LOCKED
 )
-RETURNING id, handle, created_at, tries
+RETURNING id, handle, created_at, tries, source, coalesce(source_url, '') AS source_url, coalesce(source_id, '') AS source_id,
+    coalesce(host_clip_id, '') AS host_clip_id
 `
 
 type ClaimClipParams struct {
 	LeaseUntil time.Time
+	Sources    []string
 	Now        time.Time
 }
 
 type ClaimClipRow struct {
-	ID        string
-	Handle    protocol.Handle
-	CreatedAt time.Time
-	Tries     int32
+	ID         string
+	Handle     protocol.Handle
+	CreatedAt  time.Time
+	Tries      int32
+	Source     string
+	SourceURL  string
+	SourceID   string
+	HostClipID string
 }
 
-// Leases the oldest clip that waits for processing.
+// Leases the oldest clip of these sources that waits for processing.
 func (q *Queries) ClaimClip(ctx context.Context, arg ClaimClipParams) (ClaimClipRow, error) {
-	row := q.db.QueryRow(ctx, claimClip, arg.LeaseUntil, arg.Now)
+	row := q.db.QueryRow(ctx, claimClip, arg.LeaseUntil, arg.Sources, arg.Now)
 	var i ClaimClipRow
 	err := row.Scan(
 		&i.ID,
 		&i.Handle,
 		&i.CreatedAt,
 		&i.Tries,
+		&i.Source,
+		&i.SourceURL,
+		&i.SourceID,
+		&i.HostClipID,
 	)
 	return i, err
 }
 
 const countClips = `-- name: CountClips :many
-SELECT c.market_id, count(*) AS clips
+SELECT c.market_id::text AS market_id, count(*) AS clips
 FROM clips c
 WHERE c.market_id = ANY ($1::text[]) AND c.status = 'ready'
     AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
@@ -72,7 +99,7 @@ GROUP BY c.market_id
 `
 
 type CountClipsRow struct {
-	MarketID protocol.MarketID
+	MarketID string
 	Clips    int64
 }
 
@@ -204,19 +231,23 @@ func (q *Queries) FinishClip(ctx context.Context, arg FinishClipParams) error {
 }
 
 const insertClip = `-- name: InsertClip :exec
-INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, created_by, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, 'processing', $7, $8)
+INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, created_by, created_at, source, source_url, source_id)
+VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, 'processing', $7, $8,
+    $9, nullif($10::text, ''), nullif($11::text, ''))
 `
 
 type InsertClipParams struct {
 	ID        string
 	Handle    protocol.Handle
-	MarketID  protocol.MarketID
+	MarketID  string
 	ShowID    *string
 	Title     *string
 	Stance    *string
 	CreatedBy protocol.Handle
 	CreatedAt time.Time
+	Source    string
+	SourceURL string
+	SourceID  string
 }
 
 func (q *Queries) InsertClip(ctx context.Context, arg InsertClipParams) error {
@@ -229,6 +260,9 @@ func (q *Queries) InsertClip(ctx context.Context, arg InsertClipParams) error {
 		arg.Stance,
 		arg.CreatedBy,
 		arg.CreatedAt,
+		arg.Source,
+		arg.SourceURL,
+		arg.SourceID,
 	)
 	return err
 }
@@ -394,7 +428,7 @@ func (q *Queries) ListTapeViews(ctx context.Context, arg ListTapeViewsParams) ([
 }
 
 const listTapes = `-- name: ListTapes :many
-SELECT c.id, c.handle, c.url, c.market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
+SELECT c.id, c.handle, c.url, coalesce(c.market_id, '') AS market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
     coalesce(p.status = 'approved', false)::boolean AS approved
 FROM clips c
 LEFT JOIN streamer_profiles p ON p.handle = c.handle

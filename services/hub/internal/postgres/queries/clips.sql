@@ -14,19 +14,26 @@ SELECT
     ), '0001-01-01Z')::timestamptz AS newest;
 
 -- name: InsertClip :exec
-INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, created_by, created_at)
-VALUES (@id, @handle, @market_id, @show_id, @title, @stance, 'processing', @created_by, @created_at);
+INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, created_by, created_at, source, source_url, source_id)
+VALUES (@id, @handle, nullif(@market_id::text, ''), @show_id, @title, @stance, 'processing', @created_by, @created_at,
+    @source, nullif(@source_url::text, ''), nullif(@source_id::text, ''));
 
 -- name: ClaimClip :one
--- Leases the oldest clip that waits for processing.
+-- Leases the oldest clip of these sources that waits for processing.
 UPDATE clips SET lease_until = @lease_until::timestamptz, tries = tries + 1
 WHERE id = (
     SELECT w.id FROM clips w
-    WHERE w.status = 'processing' AND (w.lease_until IS NULL OR w.lease_until <= @now::timestamptz)
+    WHERE w.status = 'processing' AND w.source = ANY (@sources::text[]) AND (w.lease_until IS NULL OR w.lease_until <= @now::timestamptz)
     ORDER BY w.created_at LIMIT 1
     FOR UPDATE SKIP LOCKED
 )
-RETURNING id, handle, created_at, tries;
+RETURNING id, handle, created_at, tries, source, coalesce(source_url, '') AS source_url, coalesce(source_id, '') AS source_id,
+    coalesce(host_clip_id, '') AS host_clip_id;
+
+-- name: AwaitClip :exec
+-- Stores the id of a clip at its video host. The clip can be leased again at lease_until, and this attempt does not count.
+UPDATE clips SET host_clip_id = @host_clip_id::text, lease_until = @lease_until::timestamptz, tries = greatest(tries - 1, 0)
+WHERE id = @id AND status = 'processing';
 
 -- name: FinishClip :exec
 -- Marks a clip as ready and publishes it. Clips of a suspended operator are not published.
@@ -70,7 +77,7 @@ LIMIT @max_rows;
 
 -- name: CountClips :many
 -- Returns the number of ready clips of each market.
-SELECT c.market_id, count(*) AS clips
+SELECT c.market_id::text AS market_id, count(*) AS clips
 FROM clips c
 WHERE c.market_id = ANY (@market_ids::text[]) AND c.status = 'ready'
     AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
@@ -103,7 +110,7 @@ ON CONFLICT (market_id) DO UPDATE SET tapes = excluded.tapes, at = excluded.at;
 
 -- name: ListTapes :many
 -- Returns ready clips: boosted ones first, then newest first.
-SELECT c.id, c.handle, c.url, c.market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
+SELECT c.id, c.handle, c.url, coalesce(c.market_id, '') AS market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
     coalesce(p.status = 'approved', false)::boolean AS approved
 FROM clips c
 LEFT JOIN streamer_profiles p ON p.handle = c.handle

@@ -189,8 +189,8 @@ async function view() {
 }
 
 const clipErrors = {
-  not_live: 'This server receives no video to clip from this broadcast.', clip_cooldown: 'A clip was just created. Wait two minutes.', clip_daily_limit: 'The daily limit of clips is reached.',
-  missing_market_id: 'The broadcast shows no market, so it cannot be clipped.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
+  not_live: 'The broadcast has no video at present.', clip_cooldown: 'A clip was just created. Wait two minutes.', clip_daily_limit: 'The daily limit of clips is reached.',
+  ingest_unavailable: 'This server cannot store clips of this broadcast.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
 at('cut')?.addEventListener('click', async () => {
