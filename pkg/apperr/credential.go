@@ -12,11 +12,13 @@ const (
 	MemberReason = "reason"
 )
 
-// Faults of the credential of a request. All have the code unauthenticated. The messages suit every kind of credential; a caller
-// that knows the kind uses WithText.
+// Faults of the credential of a request. All have the code unauthenticated. The messages apply to every kind of credential.
+// WithText replaces them where the kind is known.
 var (
 	ErrCredentialMissing = unauthenticated(ReasonMissing,
 		"this route requires a credential; send it in the header Authorization: Bearer <credential>")
+	ErrCredentialMalformed = unauthenticated(ReasonUnknown,
+		"the request must have exactly one header Authorization, of the form: Bearer <credential>")
 	ErrCredentialUnknown = unauthenticated(ReasonUnknown,
 		"the credential is malformed, or this installation did not issue it; check that it is complete")
 	ErrCredentialRevoked   = unauthenticated(ReasonRevoked, "the credential was revoked; use another one")

@@ -120,9 +120,13 @@ func (l *Limiter) countInRedis(ctx context.Context, redisKey, member string) (De
 	return d, nil
 }
 
-// AddrKey returns the key of an IP address: the address for IPv4, and its /64 network for IPv6, because one
-// connection usually has a whole /64.
-func AddrKey(a netip.Addr) string {
+// AddressKey returns the key of an IP address: the address for IPv4, and its /64 network for IPv6, because one connection usually
+// has a whole /64. A text that is not an IP address is its own key.
+func AddressKey(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip
+	}
 	a = a.Unmap().WithZone("")
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {

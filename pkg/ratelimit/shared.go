@@ -41,7 +41,7 @@ type reportShard struct {
 	keys map[string]*report
 }
 
-// report is what one process knows of the requests of a key in all processes.
+// report is the state of one key in one process.
 type report struct {
 	pending  int           // allowed requests of this process that are not reported; negative after Undo
 	left     int           // requests that the limit permitted after the last report; valid if reported

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"crypto/sha256"
+	"strings"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -24,20 +25,15 @@ type Credential struct {
 	Raw  string            // text of a Login; empty for the other kinds, of which only the hash is used
 }
 
-// Errors of Parse.
-var (
-	errMalformed = apperr.ErrCredentialUnknown.WithText(
-		"the request must have exactly one header Authorization, of the form: Bearer <credential>")
-	errWrongKind = apperr.ErrCredentialWrongKind.WithText("this route accepts an operator key, an app token or " +
-		"an access token of the identity provider; omit the header Authorization or send one of them")
-)
+var errWrongKind = apperr.ErrCredentialWrongKind.WithText("this route accepts an operator key, an app token or " +
+	"an access token of the identity provider; omit the header Authorization or send one of them")
 
 // Parse returns the credential in lines, the Authorization headers of a request. Error: unauthenticated unless there is exactly
 // one header, with a credential of a valid form.
 func Parse(lines []string) (Credential, error) {
 	token, ok := protocol.Bearer(lines)
 	if !ok {
-		return Credential{}, errMalformed
+		return Credential{}, apperr.ErrCredentialMalformed
 	}
 	c := Credential{Hash: sha256.Sum256([]byte(token))}
 	switch {
@@ -45,9 +41,9 @@ func Parse(lines []string) (Credential, error) {
 		c.Kind = Key
 	case protocol.IsAppToken(token):
 		c.Kind = Token
-	case protocol.HasCredentialPrefix(token):
+	case strings.HasPrefix(token, protocol.RefreshPrefix):
 		return Credential{}, errWrongKind
-	case protocol.IsJWT(token):
+	case protocol.IsJWT(token) && !protocol.HasCredentialPrefix(token):
 		c.Kind, c.Raw = Login, token
 	default:
 		return Credential{}, apperr.ErrCredentialUnknown

@@ -3,7 +3,6 @@ package reader
 import (
 	"context"
 	"crypto/sha256"
-	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -63,7 +62,7 @@ const undoKey = "reader.undo"
 // undoes the charge. A credential that Read has verified within Life is not charged. Error: rate_limited.
 func (g *Guard) Limit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		key := AddressKey(c.RealIP())
+		key := ratelimit.AddressKey(c.RealIP())
 		if lines := c.Request().Header["Authorization"]; len(lines) > 0 {
 			if g.known(lines) {
 				return next(c)
@@ -128,14 +127,4 @@ func (g *Guard) Read(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
-}
-
-// AddressKey returns the key by which the limits of an IP address are counted. All addresses of an IPv6 /64 network have the same
-// key. A text that is not an IP address is its own key.
-func AddressKey(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
-		return ip
-	}
-	return ratelimit.AddrKey(addr)
 }

@@ -116,6 +116,28 @@ func TestCredentialSelectsTheLimit(t *testing.T) {
 	}
 }
 
+// TestParse checks the kind of each credential, and the reason with which others are rejected.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]struct {
+		kind   reader.Kind
+		reason string
+	}{
+		key("A"):                         {kind: reader.Key},
+		"dat_" + strings.Repeat("A", 43): {kind: reader.Token},
+		"e30.e30.c2ln":                   {kind: reader.Login},
+		"drt_" + strings.Repeat("A", 43): {reason: apperr.ReasonWrongKind},
+		"dk_A":                           {reason: apperr.ReasonUnknown},
+		"dat_e30.e30.c2ln":               {reason: apperr.ReasonUnknown},
+		"other":                          {reason: apperr.ReasonUnknown},
+	} {
+		got, err := reader.Parse([]string{"Bearer " + token})
+		if got.Kind != want.kind || apperr.ReasonOf(err) != want.reason {
+			t.Errorf("Parse(%q) = kind %d and reason %q, want %d and %q", token, got.Kind, apperr.ReasonOf(err), want.kind, want.reason)
+		}
+	}
+}
+
 // TestInvalidCredentials checks that invalid credentials are rejected, and that they use up only their own limit of the address.
 func TestInvalidCredentials(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
-	"github.com/signalcast/signalcast/pkg/reader"
 )
 
 // bearer returns the bearer token of a request, or an empty string if the header Authorization is absent. It returns
@@ -23,8 +22,7 @@ func bearer(c echo.Context) (string, error) {
 	}
 	token, ok := protocol.Bearer(values)
 	if !ok {
-		return "", apperr.ErrCredentialUnknown.WithText(
-			"the request must have exactly one header Authorization, of the form: Bearer <credential>")
+		return "", apperr.ErrCredentialMalformed
 	}
 	return token, nil
 }
@@ -58,7 +56,7 @@ func (s *Server) admin(c echo.Context) error {
 	case len(given) == 0:
 		return apperr.ErrCredentialMissing.WithText("this route requires the admin secret in the header x-admin-secret")
 	}
-	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(reader.AddressKey(c.RealIP())))
+	ctx, sum := c.Request().Context(), sha256.Sum256([]byte(ratelimit.AddressKey(c.RealIP())))
 	address := hex.EncodeToString(sum[:16]) // the hash keeps IP addresses out of Redis
 	if wait := s.Failures.Wait(ctx, address); wait > 0 {
 		return ratelimit.Decision{Limit: MaxFailures, RetryAfter: wait}.Fault()

@@ -157,7 +157,7 @@ func (s *Server) Close(ctx context.Context) {
 // front returns a handler that serves cached responses of frequent reads. It passes all other requests to next, the router.
 func (s *Server) front(next http.Handler) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return s.Addresses.Allow(r.Context(), reader.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
+		return s.Addresses.Allow(r.Context(), ratelimit.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
 	hot := func(pattern, cache string, book *httpcache.Cache, key func(param, rawQuery string) (string, bool)) httpcache.Hot {
 		header := httpx.Open.Headers()

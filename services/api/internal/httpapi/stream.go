@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
-	"github.com/signalcast/signalcast/pkg/reader"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
@@ -53,7 +53,7 @@ func (s *sockets) stream(c echo.Context) error {
 	if r.Method == http.MethodHead {
 		return c.NoContent(http.StatusOK)
 	}
-	address := reader.AddressKey(c.RealIP())
+	address := ratelimit.AddressKey(c.RealIP())
 	if err := s.reserve(address, ""); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/pkg/reader"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
@@ -57,7 +58,7 @@ func (s *sockets) open(c echo.Context, identify func(echo.Context) (holder, erro
 	if !s.Broker.Ready() {
 		return errStarting
 	}
-	address := reader.AddressKey(c.RealIP())
+	address := ratelimit.AddressKey(c.RealIP())
 	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}

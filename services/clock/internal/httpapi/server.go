@@ -145,7 +145,7 @@ func newAddrLimit(cfg Config) *addrLimit {
 
 // charge counts a request against the rate limit of its IP address and returns the decision of the limit.
 func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
-	return a.limit.Allow(r.Context(), reader.AddressKey(httpx.Peer(r, a.trusted)))
+	return a.limit.Allow(r.Context(), ratelimit.AddressKey(httpx.Peer(r, a.trusted)))
 }
 
 // allow applies the rate limit to a request that may be served from the page cache, because such a request does not reach the

@@ -100,7 +100,7 @@ func parseBearer(values []string) (bearer, error) {
 	token, ok := protocol.Bearer(values)
 	switch {
 	case !ok:
-		return bearer{}, errMalformed
+		return bearer{}, apperr.ErrCredentialMalformed
 	case protocol.IsKey(token):
 		return bearer{kind: Key, hash: sha256.Sum256([]byte(token))}, nil
 	case protocol.IsAppToken(token):
@@ -114,10 +114,5 @@ func parseBearer(values []string) (bearer, error) {
 	return bearer{}, ErrUnauthenticated
 }
 
-// Errors of parseBearer.
-var (
-	errMalformed = apperr.ErrCredentialUnknown.WithText(
-		"the request must have exactly one header Authorization, of the form: Bearer <credential>")
-	errRefreshToken = apperr.ErrCredentialWrongKind.WithText(
-		"a refresh token authenticates no request; exchange it at the token endpoint")
-)
+var errRefreshToken = apperr.ErrCredentialWrongKind.WithText(
+	"a refresh token authenticates no request; exchange it at the token endpoint")

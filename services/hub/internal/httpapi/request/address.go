@@ -2,7 +2,6 @@ package request
 
 import (
 	"context"
-	"net/netip"
 
 	"github.com/labstack/echo/v4"
 
@@ -73,15 +72,8 @@ func ChargeUnknown(c echo.Context, err error) error {
 	return err
 }
 
-// AddressKey returns the rate-limit key of an IP address. All addresses in an IPv6 /64 network have the same key. An invalid
-// address is its own key.
-func AddressKey(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
-		return ip
-	}
-	return ratelimit.AddrKey(addr)
-}
+// AddressKey returns the rate-limit key of an IP address. See ratelimit.AddressKey.
+func AddressKey(ip string) string { return ratelimit.AddressKey(ip) }
 
 // KeyLimiter limits requests by key. All replicas share its counters.
 type KeyLimiter interface {
