@@ -51,23 +51,25 @@ func (h Hosts) Serving(path string) string {
 	segments := strings.Split(path, "/")
 	urls := map[string]string{"https://hub.example": h.Hub, "https://api.example": h.API, "https://clock.example": h.Clock}
 	for _, p := range servedPaths() {
-		if p.matches(segments) && urls[p.host] != "" {
+		if MatchPath(p.segments, segments) && urls[p.host] != "" {
 			return urls[p.host]
 		}
 	}
 	return ""
 }
 
-func (p servedPath) matches(segments []string) bool {
-	for i, want := range p.segments {
+// MatchPath reports whether a path has the form of a path of the OpenAPI document. Both are split at slashes. A parameter, such as
+// {id}, matches one segment that is not empty; {rest} matches all remaining segments.
+func MatchPath(template, path []string) bool {
+	for i, want := range template {
 		switch {
-		case i >= len(segments):
+		case i >= len(path):
 			return false
 		case want == "{rest}":
 			return true
-		case want != segments[i] && (segments[i] == "" || !strings.HasPrefix(want, "{")):
+		case want != path[i] && (path[i] == "" || !strings.HasPrefix(want, "{")):
 			return false
 		}
 	}
-	return len(segments) == len(p.segments)
+	return len(path) == len(template)
 }

@@ -59,7 +59,7 @@ type Output struct {
 	Color bool // color words such as won and lost
 }
 
-// minLastColumn is the number of characters to which the last column of a table is shortened at most.
+// minLastColumn is the minimum number of characters to which the last column of a table is shortened.
 const minLastColumn = 16
 
 // Table writes a table with one line for each item, or comma-separated values. The function cells returns the cells of an item.
@@ -184,11 +184,11 @@ func (o *Output) write(names []string, rows [][]string) error {
 		}
 	}
 	if o.Width > 0 {
-		room := o.Width
+		left := o.Width
 		for _, w := range widths[:last] {
-			room -= w + 2
+			left -= w + 2
 		}
-		widths[last] = min(widths[last], max(room, minLastColumn))
+		widths[last] = min(widths[last], max(left, minLastColumn))
 	}
 	for n, row := range rows {
 		line := ""

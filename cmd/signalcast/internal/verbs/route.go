@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// route describes what the OpenAPI document states about an operation.
+// route contains the service and the credentials of an operation of the OpenAPI document.
 type route struct {
 	service    string // "hub", "api" or "clock"; empty if the document does not have the route
 	key, admin bool   // the operation accepts an operator key, or the admin secret, and requires a credential
@@ -21,10 +21,10 @@ func findRoute(method, path string) (out route) {
 	if json.Unmarshal(openapi.JSON, &doc) != nil {
 		return route{}
 	}
-	fewest := -1
+	fewest, segments := -1, strings.Split(path, "/")
 	for template, methods := range doc.Paths {
 		raw, ok := methods[strings.ToLower(method)]
-		if n := strings.Count(template, "{"); ok && matches(template, path) && (fewest < 0 || n < fewest) {
+		if n := strings.Count(template, "{"); ok && openapi.MatchPath(strings.Split(template, "/"), segments) && (fewest < 0 || n < fewest) {
 			out, fewest = readRoute(raw), n
 		}
 	}
@@ -54,18 +54,4 @@ func readRoute(raw json.RawMessage) (out route) {
 		out.key, out.admin = out.key || key, out.admin || admin
 	}
 	return out
-}
-
-// matches reports whether a path has the form of a template, in which {name} stands for one segment.
-func matches(template, path string) bool {
-	want, got := strings.Split(template, "/"), strings.Split(path, "/")
-	if len(want) != len(got) {
-		return false
-	}
-	for i, segment := range want {
-		if segment != got[i] && !(strings.HasPrefix(segment, "{") && got[i] != "") {
-			return false
-		}
-	}
-	return true
 }

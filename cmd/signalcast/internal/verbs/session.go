@@ -143,7 +143,8 @@ func (f *keyed) Provide(s *Streams) (*session, error) { return openWithKey(&f.Fl
 // open returns a session for the service with the given address. The session sends secret as a bearer token. An empty secret
 // means no credential.
 func open(s *Streams, at, secret string) (*session, error) {
-	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(ask.Options{Wait: s.Wait, Timeout: s.Timeout, Progress: s.progress})), client.WithRequestEditorFn(
+	doer := ask.NewDoer(ask.Options{Wait: s.Wait, Timeout: s.Timeout, Progress: s.progress})
+	c, err := client.NewClient(at, client.WithHTTPClient(doer), client.WithRequestEditorFn(
 		func(_ context.Context, r *http.Request) error {
 			r.Header.Set("Accept", "application/json")
 			r.Header.Set("User-Agent", "signalcast")
