@@ -91,7 +91,7 @@ func (s *sender) limitWait(rt *route, a *http.Response, err error) time.Duration
 	return 0
 }
 
-// observe stores and reports what the headers of a response say about limits and ignored parameters.
+// observe stores the limits in the headers of a response. It reports them and the ignored parameters.
 func (s *sender) observe(rt *route, h http.Header) {
 	s.observeLimits(s.name, h)
 	if ignored := h.Get("X-Ignored"); ignored != "" && s.options.OnIgnored != nil {

@@ -61,8 +61,11 @@ func VerifyWebhook(secret, signature string, body []byte, now time.Time) (Webhoo
 		Attempt    int               `json:"attempt"`
 		Events     []json.RawMessage `json:"events"`
 	}
-	if err := json.Unmarshal(body, &p); err != nil || p.Events == nil {
+	if err := json.Unmarshal(body, &p); err != nil {
 		return WebhookPost{}, fmt.Errorf("signalcast: the body is not a delivery: %w", err)
+	}
+	if p.Events == nil {
+		return WebhookPost{}, errors.New("signalcast: the body is not a delivery: it has no list of events")
 	}
 	post := WebhookPost{WebhookID: p.WebhookID, DeliveryID: p.DeliveryID, Attempt: p.Attempt}
 	for _, raw := range p.Events {

@@ -40,7 +40,7 @@ func (w Webhooks) Delete(ctx context.Context, id uuid.UUID) (client.Ok, error) {
 	return read[client.Ok](w.c.API.DeleteWebhook(ctx, id))
 }
 
-// Test sends a delivery without events to the endpoint and returns its result. It is allowed once in five seconds.
+// Test sends a test delivery to the endpoint and returns its result. It is allowed once in five seconds.
 func (w Webhooks) Test(ctx context.Context, id uuid.UUID) (client.WebhookDelivery, error) {
 	return read[client.WebhookDelivery](w.c.API.TestWebhook(ctx, id))
 }

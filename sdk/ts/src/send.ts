@@ -161,7 +161,7 @@ export class Sender {
   /** Returns the wait in milliseconds that an answer requests, or 0. */
   #requestedWait = (g: Prepared, { status, headers, body }: Received) => refusal(g.operation, status, headers, body).retryAfterMs;
 
-  /** Stores and reports what the headers of an answer say about limits and ignored parameters. */
+  /** Stores the limits in the headers of an answer. Reports them and the ignored parameters. */
   #observe(g: Prepared, headers: Headers): void {
     for (const limit of limitsOf(g.route[0], headers, Date.now())) {
       this.limits.set(`${limit.service} ${limit.name}`, limit);

@@ -248,7 +248,7 @@ export class Webhooks extends Subject {
   /** Changes the given members. Other channels, other types and `active: true` end the pending delivery; its events follow in a new one. */
   update = (id: string, body: Schemas['WebhookChange'], e: Ending = {}) => this.ask('PATCH', '/api/v1/webhooks/{id}', { path: { id }, body, ...e });
   delete = (id: string, e: Ending = {}) => this.ask('DELETE', '/api/v1/webhooks/{id}', { path: { id }, ...e });
-  /** Sends a delivery without events and returns its result. Allowed once in five seconds. */
+  /** Sends a test delivery and returns its result. Allowed once in five seconds. */
   test = (id: string, e: Ending = {}) => this.ask('POST', '/api/v1/webhooks/{id}/test', { path: { id }, ...e });
   /** Replaces the secret. For 24 hours the previous one signs as well. */
   renewSecret = (id: string, e: Ending = {}) => this.ask('POST', '/api/v1/webhooks/{id}/secret', { path: { id }, ...e });
