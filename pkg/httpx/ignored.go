@@ -98,7 +98,7 @@ type schema struct {
 	Minimum *float64
 	Maximum *float64
 	Enum    []string
-	Values  []string `json:"x-signalcast-values"` // the values that the read knows
+	Values  []string `json:"x-signalcast-values"` // the values that the read uses
 	Each    []string `json:"x-signalcast-each"`   // the same for the parts of a list that is separated by commas
 }
 

@@ -20,8 +20,8 @@ import (
 
 // Errors of the methods of Verifier.
 var (
-	// ErrUnauthenticated means that a token is invalid. Only its cause says why, which is not sent to the client. The exception is
-	// a token of the provider that has expired: its member reason is expired.
+	// ErrUnauthenticated means that a token is invalid. Only its cause contains the details, which are not sent to the client. The
+	// error of an expired token of a provider has the reason expired; errors.Is reports that it is ErrUnauthenticated.
 	ErrUnauthenticated = apperr.ErrCredentialUnknown.WithText(
 		"the token is invalid, or no identity provider of this installation issued it; sign in again")
 	// ErrUnavailable means that the keys of the provider are not available, so a token cannot be checked.

@@ -195,8 +195,8 @@ func tsMethods(source string) map[string]map[string]method {
 	return all
 }
 
-// tsArguments returns the names of the parameters of a method. rest begins behind its opening parenthesis. It leaves out options
-// that only abort the request.
+// tsArguments returns the names of the parameters of a method. rest begins after its opening parenthesis. Options that only
+// abort the request are omitted.
 func tsArguments(rest string) string {
 	var names []string
 	depth, start := 0, 0

@@ -20,9 +20,8 @@ type keeper struct {
 }
 
 // Keep stores the changed scores and price changes of each reading, and the moves and situations that have begun or ended, until
-// ctx ends. Only
-// one process may run it. It passes errors of the store to the function failed. After an error, the next reading stores the
-// missing data.
+// ctx ends. Only one process may run it. It passes errors of the store to the function failed. After an error, the next reading
+// stores the missing data.
 func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	k := &keeper{store: s.store}
 	for {
@@ -92,14 +91,14 @@ func (k *keeper) storeMoves(ctx context.Context, st *state) error {
 			changed[r.ID] = moves[r.ID]
 		}
 	}
-	var gone []protocol.MarketID
+	var unknown []protocol.MarketID
 	for id := range k.moves {
-		if _, moves := moves[id]; !moves {
-			gone = append(gone, id)
+		if _, known := moves[id]; !known {
+			unknown = append(unknown, id)
 		}
 	}
-	if all := k.moves == nil; all || len(changed)+len(gone) > 0 {
-		if err := k.store.StoreMoves(ctx, changed, gone, all); err != nil {
+	if all := k.moves == nil; all || len(changed)+len(unknown) > 0 {
+		if err := k.store.StoreMoves(ctx, changed, unknown, all); err != nil {
 			return err
 		}
 	}

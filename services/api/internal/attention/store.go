@@ -63,8 +63,8 @@ type Store interface {
 	// ThinAttention deletes points that are too old or too dense.
 	ThinAttention(ctx context.Context, now time.Time) error
 	// StoreMoves stores changes of the YES price within 24 hours, in bps without a sign, and deletes those of the markets in
-	// gone. If all is true, it deletes those of every other market.
-	StoreMoves(ctx context.Context, moves map[protocol.MarketID]int, gone []protocol.MarketID, all bool) error
+	// unknown. If all is true, it deletes those of every other market.
+	StoreMoves(ctx context.Context, moves map[protocol.MarketID]int, unknown []protocol.MarketID, all bool) error
 	// StoreSightings stores new sightings and deletes ended ones.
 	StoreSightings(ctx context.Context, seen map[Sighting]time.Time, ended []Sighting) error
 }

@@ -120,9 +120,9 @@ func (m *Market) Sides() []string {
 func (m *Market) IsNative() bool { return m.Provider == protocol.Manual }
 
 // Read returns the stored market as it is served at the time now. It computes the price of a native market from its crowd,
-// and closes it after its cutoff. It omits venue prices that are older than LiveFor, and prices of sides unless it is open. It sets Provisional for a market that is
-// closed or disputed, and for a native market after its end date. If pastEnd is true, it also sets Provisional for a market
-// of a venue after its end date. A resolved market is never provisional.
+// and closes it after its cutoff. It omits venue prices that are older than LiveFor, and the prices of sides unless the market is
+// open. It sets Provisional for a market that is closed or disputed, and for a native market after its end date. If pastEnd is
+// true, it also sets Provisional for a market of a venue after its end date. A resolved market is never provisional.
 func (m Market) Read(now time.Time, pastEnd bool) Market {
 	ended := m.EndDate != nil && !m.EndDate.After(now)
 	if m.IsNative() {

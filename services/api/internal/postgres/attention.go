@@ -64,10 +64,9 @@ func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]
 	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
-// StoreMoves stores changes of the YES price within 24 hours, in bps without a sign, and deletes those of the markets in gone. If
-// all is true, it deletes those of every other market.
-func (s *Store) StoreMoves(ctx context.Context, moves map[protocol.MarketID]int, gone []protocol.MarketID, all bool) error {
-	p := db.StoreMarketMovesParams{Gone: neverNil(texts(gone)), AllOthers: all}
+// StoreMoves implements attention.Store.
+func (s *Store) StoreMoves(ctx context.Context, moves map[protocol.MarketID]int, unknown []protocol.MarketID, all bool) error {
+	p := db.StoreMarketMovesParams{Unknown: neverNil(texts(unknown)), AllOthers: all}
 	for id, bps := range moves {
 		p.IDs, p.ByMove = append(p.IDs, string(id)), append(p.ByMove, -float64(bps))
 	}

@@ -125,7 +125,7 @@ func (t *Ticker) Run(ctx context.Context) error {
 // PublishStates reads the prices and crowds of up to MaxMarkets markets with readers, and publishes those that have changed.
 // For a market without an earlier state, it publishes a known price and a crowd that is not empty, because the snapshot of
 // its readers can be older. If the channels of prices have readers, it also publishes the prices of markets that Moved has
-// named, and of native markets with new calls.
+// recorded, and of native markets with new calls.
 func (t *Ticker) PublishStates(ctx context.Context) error {
 	readers := t.broker.Markets()
 	channels := t.priceChannels()
@@ -197,7 +197,7 @@ func (t *Ticker) priceChannels() map[feed.Channel]bool {
 	return out
 }
 
-// Moved names markets whose prices may have changed. If the channels of prices have readers, the next PublishStates publishes
+// Moved records markets whose prices may have changed. If the channels of prices have readers, the next PublishStates publishes
 // their prices. Ids above MaxMarkets are dropped; the prices of these markets follow with their next change.
 func (t *Ticker) Moved(ids []string) {
 	t.mu.Lock()
@@ -212,7 +212,7 @@ func (t *Ticker) Moved(ids []string) {
 	}
 }
 
-// takeMoved returns the markets that Moved has named since the last call, and the native markets with new calls, because a call
+// takeMoved returns the markets that Moved has recorded since the last call, and the native markets with new calls, because a call
 // changes the price of a native market. If read is false, it returns none.
 func (t *Ticker) takeMoved(read bool) map[string]bool {
 	t.mu.Lock()

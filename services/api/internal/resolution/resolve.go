@@ -90,7 +90,8 @@ func (t Tally) Add(u Tally) Tally {
 	return Tally{t.Scored + u.Scored, t.Won + u.Won, t.Lost + u.Lost, t.Void + u.Void}
 }
 
-// Result is the result of a Claim. Calls is the number of calls on the market. Rest is true if Drain must still score some of them.
+// Result is the result of a Claim. Calls is the number of calls on the market. Rest is true if Drain must still score some of
+// them.
 type Result struct {
 	Outcome Outcome
 	Calls   int64

@@ -87,8 +87,8 @@ func NewScanner(markets *market.Service, service *Service, providers []protocol.
 }
 
 // Scan makes one pass over up to scanLimit markets with open calls, and up to idleLimit closed markets without calls that are due.
-// It resolves those whose venues show a final result. It also completes scorings that were interrupted. If another Scan is running in any process, it does nothing and sets Busy.
-// Error: db_unavailable.
+// It resolves those whose venues show a final result. It also completes scorings that were interrupted. If another Scan is running
+// in any process, it does nothing and sets Busy. Error: db_unavailable.
 func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	var report Report
 	start := s.now()
@@ -120,8 +120,7 @@ func (s *Scanner) Run(ctx context.Context) error {
 
 // Poll makes one pass over the markets that are due. A market whose end is near or has passed is due pollEvery after its last
 // check, any other market after pollFar. A market is always due when its venue has shown a final result for the grace period.
-// Up to idleLimit closed markets without calls follow.
-// Error: db_unavailable.
+// Up to idleLimit closed markets without calls follow. Error: db_unavailable.
 func (s *Scanner) Poll(ctx context.Context) (Report, error) {
 	return s.pass(ctx, func() ([]Pending, error) {
 		now := s.now()

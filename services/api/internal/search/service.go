@@ -151,17 +151,17 @@ func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank
 				list = append(list, rank{c, f})
 			}
 		}
-		page = append(page, merge(list, len(states) > 1)...)
+		if len(states) > 1 {
+			list = merge(list)
+		}
+		page = append(page, list...)
 	}
 	return page[:min(len(page), q.Limit+1)], nil
 }
 
 // merge sorts markets of one class that two statements found. It removes a market that both have found because it closed
-// between them. With a list of one statement it does nothing.
-func merge(list []rank, several bool) []rank {
-	if !several {
-		return list
-	}
+// between them.
+func merge(list []rank) []rank {
 	slices.SortFunc(list, func(a, b rank) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.ID, b.ID)) })
 	seen := make(map[protocol.MarketID]bool, len(list))
 	return slices.DeleteFunc(list, func(r rank) bool {

@@ -62,8 +62,8 @@ type Principal struct {
 
 // Authenticate returns the principal of an access token for a request to resource. bearer is the text after "Bearer ". A token
 // without a resource is valid for the issuer; any other resource requires a token that names it. For caller.AnyResource, every
-// valid token is accepted. Authenticate reads the store for
-// each request, so a revocation applies to the next request at every hub. Errors: unauthenticated, db_unavailable.
+// valid token is accepted. Authenticate reads the store for each request, so a revocation applies to the next request at every
+// hub. Errors: unauthenticated, db_unavailable.
 func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Principal, error) {
 	if !wellFormed(AccessPrefix, bearer) {
 		return Principal{}, ErrUnauthenticated

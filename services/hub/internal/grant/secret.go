@@ -9,13 +9,15 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Prefixes of secrets: access token, refresh token, authorization code, client secret, consent request. The prefix identifies the
 // kind of a secret.
 const (
-	AccessPrefix  = "dat_"
-	RefreshPrefix = "drt_"
+	AccessPrefix  = protocol.AppPrefix
+	RefreshPrefix = protocol.RefreshPrefix
 	codePrefix    = "dac_"
 	secretPrefix  = "das_"
 	requestPrefix = "dar_"

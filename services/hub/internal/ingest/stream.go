@@ -26,9 +26,7 @@ var (
 	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved",
 		"an administrator must approve your application first; apply with POST /api/streamer/register")
 	// ErrKey is the error of an upload whose stream key is missing, wrong, replaced, or the key of another stream.
-	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated",
-		"the stream key is missing, unknown or replaced; create one in the studio").
-		With(apperr.MemberReason, apperr.ReasonUnknown)
+	ErrKey = apperr.ErrCredentialUnknown.WithText("the stream key is missing, unknown or replaced; create one in the studio")
 	// ErrUnavailable is the error if the installation receives no video or if the video host does not answer.
 	ErrUnavailable = apperr.New(apperr.Unavailable, "ingest_unavailable", "video cannot be received at present; retry later")
 )

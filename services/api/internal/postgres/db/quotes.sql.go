@@ -275,7 +275,7 @@ type StoreQuotesRow struct {
 // so is a quote with the same or a later time. A time has only one quote, here and in quotes, so that the price of a
 // call follows from the stored row. The quote of an open market with a call in the last ten minutes is also stored in
 // quotes; quote_stored records this.
-// The statement reads market_quotes as it was before.
+// The statement reads market_quotes as it was before its own changes.
 func (q *Queries) StoreQuotes(ctx context.Context, arg StoreQuotesParams) ([]StoreQuotesRow, error) {
 	rows, err := q.db.Query(ctx, StoreQuotes,
 		arg.MarketIDs,
@@ -373,10 +373,11 @@ type StoreTicksRow struct {
 	Moved []string
 }
 
-// Stores streamed prices and returns the number of those that were newer, and the markets whose prices changed. A price is stored if it is newer than the
-// stored price of an open market. It becomes a snapshot if the last snapshot is older than 15 seconds. A stored quote
-// with the same or a later time is preserved. The quote of a market with a call in the last ten minutes is also stored
-// in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all writers of quotes.
+// Stores streamed prices and returns the number of those that were newer, and the markets whose prices changed. A price
+// is stored if it is newer than the stored price of an open market. It becomes a snapshot if the last snapshot is older
+// than 15 seconds. A stored quote with the same or a later time is preserved. The quote of a market with a call in the
+// last ten minutes is also stored in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all
+// writers of quotes.
 func (q *Queries) StoreTicks(ctx context.Context, arg StoreTicksParams) (StoreTicksRow, error) {
 	row := q.db.QueryRow(ctx, StoreTicks,
 		arg.Now,

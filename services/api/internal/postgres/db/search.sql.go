@@ -779,17 +779,17 @@ ON CONFLICT (market_id) DO UPDATE SET by_move = excluded.by_move WHERE m.by_move
 type StoreMarketMovesParams struct {
 	IDs       []string
 	ByMove    []float64
-	Gone      []string
+	Unknown   []string
 	AllOthers bool
 }
 
-// Stores changes of the YES price within 24 hours and deletes those of other markets: of @gone, or with @all of every
-// market that is not given.
+// Stores changes of the YES price within 24 hours and deletes those of other markets: of @unknown, or with @all_others of
+// every market that is not given.
 func (q *Queries) StoreMarketMoves(ctx context.Context, arg StoreMarketMovesParams) error {
 	_, err := q.db.Exec(ctx, StoreMarketMoves,
 		arg.IDs,
 		arg.ByMove,
-		arg.Gone,
+		arg.Unknown,
 		arg.AllOthers,
 	)
 	return err

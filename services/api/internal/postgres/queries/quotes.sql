@@ -50,7 +50,7 @@ WITH input AS MATERIALIZED (
     ORDER BY n.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 )
--- The statement reads market_quotes as it was before.
+-- The statement reads market_quotes as it was before its own changes.
 SELECT n.market_id, ((o.yes_bps, o.yes_price_bps, o.no_price_bps)
     IS DISTINCT FROM (n.yes_bps, n.yes_price_bps, n.no_price_bps))::boolean AS moved
 FROM newer n LEFT JOIN market_quotes o ON o.market_id = n.market_id;
@@ -147,10 +147,11 @@ WITH answer AS MATERIALIZED (
 SELECT pg_notify('sc_outbox', '') FROM queued LIMIT 1;
 
 -- name: StoreTicks :one
--- Stores streamed prices and returns the number of those that were newer, and the markets whose prices changed. A price is stored if it is newer than the
--- stored price of an open market. It becomes a snapshot if the last snapshot is older than 15 seconds. A stored quote
--- with the same or a later time is preserved. The quote of a market with a call in the last ten minutes is also stored
--- in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all writers of quotes.
+-- Stores streamed prices and returns the number of those that were newer, and the markets whose prices changed. A price
+-- is stored if it is newer than the stored price of an open market. It becomes a snapshot if the last snapshot is older
+-- than 15 seconds. A stored quote with the same or a later time is preserved. The quote of a market with a call in the
+-- last ten minutes is also stored in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all
+-- writers of quotes.
 WITH held AS MATERIALIZED (
     SELECT q.market_id, i.at, i.yes_bps, i.yes_price_bps, i.no_price_bps, i.quoted_at, i.quote_rule,
         EXISTS (SELECT FROM market_totals t WHERE t.market_id = i.market_id

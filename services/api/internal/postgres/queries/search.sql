@@ -192,13 +192,13 @@ ORDER BY v.value, s.market_id
 LIMIT sqlc.arg('limit')::bigint;
 
 -- name: StoreMarketMoves :exec
--- Stores changes of the YES price within 24 hours and deletes those of other markets: of @gone, or with @all of every
--- market that is not given.
+-- Stores changes of the YES price within 24 hours and deletes those of other markets: of @unknown, or with @all_others of
+-- every market that is not given.
 WITH given AS MATERIALIZED (
     SELECT i.market_id, i.by_move FROM unnest(@ids::text[], @by_move::double precision[]) AS i (market_id, by_move)
 ), dropped AS (
     DELETE FROM market_moves AS m
-    WHERE m.market_id = ANY (@gone::text[]) OR @all_others::boolean AND NOT EXISTS (SELECT FROM given AS g WHERE g.market_id = m.market_id)
+    WHERE m.market_id = ANY (@unknown::text[]) OR @all_others::boolean AND NOT EXISTS (SELECT FROM given AS g WHERE g.market_id = m.market_id)
 )
 INSERT INTO market_moves AS m (market_id, by_move)
 SELECT g.market_id, g.by_move FROM given AS g

@@ -131,8 +131,7 @@ func (s *site) redirectToSignIn(c echo.Context, back string) error {
 }
 
 var (
-	errNoLogin = apperr.New(apperr.Unauthenticated, "unauthenticated", "Sign-in is not configured on this server.").
-			With(apperr.MemberReason, apperr.ReasonMissing)
+	errNoLogin   = apperr.ErrCredentialMissing.WithText("Sign-in is not configured on this server.")
 	errSignedOut = apperr.ErrCredentialMissing.WithText("this page requires a session; sign in")
 )
 

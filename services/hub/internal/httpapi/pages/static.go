@@ -13,11 +13,10 @@ import (
 	"sync"
 
 	"github.com/labstack/echo/v4"
-
-	"github.com/signalcast/signalcast/pkg/httpx"
 	swagger "github.com/swaggest/swgui/v5/static"
 
 	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
 //go:embed static/*

@@ -64,7 +64,7 @@ func (s *Server) showBoard(
 ) openapi.BroadcastBoard {
 	show := func(r *boardv1.Row) openapi.BroadcastRow {
 		o := r.GetOperator()
-		show, on := live[protocol.Handle(o.GetHandle())]
+		session, on := live[protocol.Handle(o.GetHandle())]
 		return openapi.BroadcastRow{
 			Rank: int64(r.GetRank()), Handle: o.GetHandle(), DisplayName: o.GetDisplayName(), OperatorPublicID: o.GetPublicId(),
 			AvatarURL: httpx.OrNull(o.GetAvatarUrl()), Tier: o.GetTier(), OperatorType: o.GetOperatorType(),
@@ -73,7 +73,7 @@ func (s *Server) showBoard(
 				Skill: hundredths(r.GetSkill()), Activity: hundredths(r.GetActivity()), Reach: hundredths(r.GetReach()),
 			},
 			Score: r.GetScore(), Accuracy: int64(r.GetAccuracy()), Total: r.GetTotal(), Won: r.GetWon(), Lost: r.GetLost(),
-			Pending: r.GetPending(), Followers: followers[operator.ID(o.GetId())], Live: r.GetLive() || on, Approved: show.Approved,
+			Pending: r.GetPending(), Followers: followers[operator.ID(o.GetId())], Live: r.GetLive() || on, Approved: session.Approved,
 			Href: s.HubURL + "/u/" + o.GetHandle(), Edge: showEdge(r), ViewerMinutes: r.GetViewerMinutes(),
 		}
 	}
