@@ -1837,6 +1837,9 @@ type MarketRow struct {
 	// YesPct YES price in percent; null if there is none of the last ten minutes.
 	YesPct *float64 `json:"yesPct"`
 
+	// YesBps `yesPct` in bps: 3350 is 33.5 percent, or 33.5 cents.
+	YesBps *int64 `json:"yesBps"`
+
 	// Volume Amount in USD.
 	Volume *float64 `json:"volume"`
 
@@ -2138,6 +2141,9 @@ type NetworkMarket struct {
 	Title    string   `json:"title"`
 	YesPrice *float64 `json:"yesPrice"`
 	NoPrice  *float64 `json:"noPrice"`
+
+	// YesBps `yesPrice` in bps: a `yesPrice` of 0.335 is 3350.
+	YesBps *int64 `json:"yesBps"`
 
 	// Volume Amount in USD.
 	Volume  *float64     `json:"volume"`
@@ -4332,7 +4338,7 @@ type SubmitSignalCall_Arguments struct {
 	// Direction Side of the call.
 	Direction string `json:"direction"`
 
-	// PriceAtPrediction Price of the side called, in basis points.
+	// PriceAtPrediction Price of the side called, in basis points: 6550 for 65.5 cents. A NO call at 34.5 cents is 3450.
 	PriceAtPrediction int64 `json:"priceAtPrediction"`
 
 	// Confidence Stated confidence, in percent.
@@ -4344,7 +4350,7 @@ type SubmitSignalCall_Arguments struct {
 	// MarketTitle Title to store if the market is not known yet.
 	MarketTitle *string `json:"marketTitle,omitempty"`
 
-	// MaxSlippageBps Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200.
+	// MaxSlippageBps Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200, which is 2 cents.
 	MaxSlippageBps *int64 `json:"maxSlippageBps,omitempty"`
 
 	// AllowUnverified If the market has no fresh quote, file the call without points instead of price_moved. A moved price is still rejected.
@@ -4614,6 +4620,9 @@ type VenueMarket_Market struct {
 
 	// YesPct YES price in percent; null if there is none of the last ten minutes.
 	YesPct *float64 `json:"yesPct"`
+
+	// YesBps `yesPct` in bps: 3350 is 33.5 percent, or 33.5 cents.
+	YesBps *int64 `json:"yesBps"`
 
 	// Volume Amount in USD.
 	Volume *float64 `json:"volume"`

@@ -4602,6 +4602,9 @@ type MarketRow struct {
 	// Volume24H Amount in USD.
 	Volume24H *float32 `json:"volume24h"`
 
+	// YesBps `yesPct` in bps: 3350 is 33.5 percent, or 33.5 cents.
+	YesBps *int `json:"yesBps"`
+
 	// YesPct YES price in percent; null if there is none of the last ten minutes.
 	YesPct *float32 `json:"yesPct"`
 }
@@ -4912,7 +4915,10 @@ type NetworkMarket struct {
 	URL string `json:"url"`
 
 	// Volume Amount in USD.
-	Volume   *float32 `json:"volume"`
+	Volume *float32 `json:"volume"`
+
+	// YesBps `yesPrice` in bps: a `yesPrice` of 0.335 is 3350.
+	YesBps   *int     `json:"yesBps"`
 	YesPrice *float32 `json:"yesPrice"`
 }
 
@@ -7127,10 +7133,10 @@ type SubmitSignalCall struct {
 		// MarketTitle Title to store if the market is not known yet.
 		MarketTitle *string `json:"marketTitle,omitempty"`
 
-		// MaxSlippageBps Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200.
+		// MaxSlippageBps Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200, which is 2 cents.
 		MaxSlippageBps *int `json:"maxSlippageBps,omitempty"`
 
-		// PriceAtPrediction Price of the side called, in basis points.
+		// PriceAtPrediction Price of the side called, in basis points: 6550 for 65.5 cents. A NO call at 34.5 cents is 3450.
 		PriceAtPrediction int `json:"priceAtPrediction"`
 
 		// TextTake Public take: the reason for the call.
@@ -7432,6 +7438,9 @@ type VenueMarket struct {
 
 		// Volume24H Amount in USD.
 		Volume24H *float32 `json:"volume24h"`
+
+		// YesBps `yesPct` in bps: 3350 is 33.5 percent, or 33.5 cents.
+		YesBps *int `json:"yesBps"`
 
 		// YesPct YES price in percent; null if there is none of the last ten minutes.
 		YesPct *float32 `json:"yesPct"`

@@ -5789,6 +5789,8 @@ export interface components {
             volume: number | null;
             /** @description Amount in USD. */
             volume24h: number | null;
+            /** @description `yesPct` in bps: 3350 is 33.5 percent, or 33.5 cents. */
+            yesBps: number | null;
             /** @description YES price in percent; null if there is none of the last ten minutes. */
             yesPct: number | null;
         };
@@ -6010,6 +6012,8 @@ export interface components {
             url: string;
             /** @description Amount in USD. */
             volume: number | null;
+            /** @description `yesPrice` in bps: a `yesPrice` of 0.335 is 3350. */
+            yesBps: number | null;
             yesPrice: number | null;
         };
         NetworkMarketAnswer: {
@@ -7653,9 +7657,9 @@ export interface components {
                 marketId: string;
                 /** @description Title to store if the market is not known yet. */
                 marketTitle?: string;
-                /** @description Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200. */
+                /** @description Maximum amount in basis points by which the price of the side may be worse than the stated price; otherwise price_moved. Absent: 200, which is 2 cents. */
                 maxSlippageBps?: number;
-                /** @description Price of the side called, in basis points. */
+                /** @description Price of the side called, in basis points: 6550 for 65.5 cents. A NO call at 34.5 cents is 3450. */
                 priceAtPrediction: number;
                 /** @description Public take: the reason for the call. */
                 textTake?: string;
@@ -7883,6 +7887,8 @@ export interface components {
                 volume: number | null;
                 /** @description Amount in USD. */
                 volume24h: number | null;
+                /** @description `yesPct` in bps: 3350 is 33.5 percent, or 33.5 cents. */
+                yesBps: number | null;
                 /** @description YES price in percent; null if there is none of the last ten minutes. */
                 yesPct: number | null;
             };

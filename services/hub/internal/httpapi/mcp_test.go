@@ -137,7 +137,7 @@ func TestToolsAreListed(t *testing.T) {
 	want(t, b.sendMCP(agentPath, `{"jsonrpc":"2.0","method":"notifications/initialized"}`), 202, "")
 	var list struct {
 		Result struct {
-			Tools []struct{ Name string }
+			Tools []struct{ Name, Description string }
 		}
 	}
 	w := b.sendMCP(agentPath, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -147,6 +147,12 @@ func TestToolsAreListed(t *testing.T) {
 	var names []string
 	for _, tool := range list.Result.Tools {
 		names = append(names, tool.Name)
+		if priced := strings.Contains("get_market list_signals search_markets submit_signal", tool.Name); priced != strings.Contains(tool.Description, "6550") {
+			t.Errorf("the description of %s shows a price in its unit: %v; want %v: %s", tool.Name, !priced, priced, tool.Description)
+		}
+	}
+	if size := len(w.Body.Bytes()); size > 36_000 {
+		t.Errorf("the list of tools has %d bytes; every conversation of a model contains it", size)
 	}
 	equal(t, strings.Join(names, " "), strings.Join(toolNames, " "), names)
 }

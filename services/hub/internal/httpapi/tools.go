@@ -19,8 +19,9 @@ func (s *Server) tools() mcp.Tools {
 	return mcp.Tools{
 		{
 			Name: "get_market", Title: "Market",
-			About: "Returns one market: price, status, outcome and the share of calls on YES.",
-			Run:   s.stations.ToolMarket,
+			About: "Returns one market: price, status, outcome and the share of calls on YES. yesBps is the price of YES in basis " +
+				"points (6550 is 65.5 cents), yesPrice the same from 0 to 1.",
+			Run: s.stations.ToolMarket,
 		},
 		{
 			Name: "get_operator", Title: "Operator",
@@ -37,8 +38,9 @@ func (s *Server) tools() mcp.Tools {
 		},
 		{
 			Name: "list_signals", Title: "Calls",
-			About: "Lists calls: the newest, those that beat the crowd, or open calls with the current price.",
-			Run:   s.reads.ToolSignals,
+			About: "Lists calls: the newest, those that beat the crowd, or open calls with the current price. " +
+				"Prices are basis points of the side called: 6550 is 65.5 cents.",
+			Run: s.reads.ToolSignals,
 		},
 		{
 			Name: "my_record", Title: "Own record", About: "Returns the track record of the owner of the credential.",
@@ -46,8 +48,9 @@ func (s *Server) tools() mcp.Tools {
 		},
 		{
 			Name: "search_markets", Title: "Search",
-			About: "Searches markets by text and lane. Returns pages, largest volume first.",
-			Run:   s.reads.ToolSearch,
+			About: "Searches markets of the primary venue by text and lane. Returns pages, largest volume first. yesBps is the price of YES " +
+				"in basis points (6550 is 65.5 cents), yesPct the same in percent.",
+			Run: s.reads.ToolSearch,
 		},
 		{
 			Name: "set_live_signal", Title: "Set overlay",
@@ -58,6 +61,7 @@ func (s *Server) tools() mcp.Tools {
 		{
 			Name: "submit_signal", Title: "File a call",
 			About: "Files a call for the owner of the credential. Each operator has one call per market, and it is final. " +
+				"Prices are those of the side called, in basis points: YES at 65.5 cents is 6550, NO of the same market 3450. " +
 				"dryRun validates the request and stores nothing.",
 			Permission: "signal", Scope: grant.SignalCreate, Writes: true, Run: s.filing.ToolFile,
 		},

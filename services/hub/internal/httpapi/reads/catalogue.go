@@ -88,7 +88,7 @@ func (s *Server) VenueMarket(c echo.Context) error {
 	}
 	row := showRow(m)
 	return httpx.Tagged(c, openapi.VenueMarket{Market: openapi.VenueMarket_Market{
-		ID: row.ID, Name: row.Name, YesPct: row.YesPct, Volume: row.Volume, Closed: row.Closed, ClosesAt: row.ClosesAt,
+		ID: row.ID, Name: row.Name, YesPct: row.YesPct, YesBps: row.YesBps, Volume: row.Volume, Closed: row.Closed, ClosesAt: row.ClosesAt,
 		Slug: row.Slug, Lane: row.Lane, Volume24H: row.Volume24H, Liquidity: row.Liquidity, ClobTokenID: row.ClobTokenID,
 		EventKey: row.EventKey, Description: httpx.OrNull(m.GetDescription()), EndDate: row.ClosesAt,
 		Status: m.GetStatus(), Resolved: m.GetStatus() == string(protocol.MarketResolved), ResolutionValue: m.ResolutionValue, Sides: row.Sides,
@@ -98,7 +98,7 @@ func (s *Server) VenueMarket(c echo.Context) error {
 func showRow(m *marketv1.Market) openapi.MarketRow {
 	status := protocol.MarketStatus(m.GetStatus())
 	return openapi.MarketRow{
-		ID: m.GetId(), Name: m.GetTitle(), YesPct: view.Percent(m.YesBps), Volume: m.VolumeUsd,
+		ID: m.GetId(), Name: m.GetTitle(), YesPct: view.Percent(m.YesBps), YesBps: openapi.Int(m.YesBps), Volume: m.VolumeUsd,
 		Closed:   status == protocol.MarketClosed || status == protocol.MarketResolved,
 		ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), Slug: httpx.OrNull(m.GetSlug()), Lane: m.GetLane(),
 		Volume24H: m.Volume24H,

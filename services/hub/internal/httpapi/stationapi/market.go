@@ -67,7 +67,7 @@ func (s *Server) showNetworkMarket(m *marketv1.Market, outcome *resolutionv1.Out
 		URL: cmp.Or(m.GetUrl(), s.HubURL+"/m/"+m.GetId()), UpdatedAt: ledgerclient.Stamp(m.GetUpdatedAt()), Lane: m.GetLane(),
 		EventKey:    httpx.OrNull(m.GetEventKey()),
 		ClobTokenID: httpx.OrNull(m.GetClobTokenId()), Resolution: view.ShowOutcome(outcome),
-		Sides: view.ShowSides(m),
+		Sides: view.ShowSides(m), YesBps: openapi.Int(m.YesBps),
 	}
 	if m.YesBps != nil {
 		yes := protocol.Bps(m.GetYesBps())
