@@ -26,7 +26,7 @@ func TestExamplesAreShown(t *testing.T) {
 	}
 	for kind, files := range map[string]string{"go": "sdk/go/examples/*/main.go", "js": "sdk/ts/examples/*.mjs"} {
 		paths, err := filepath.Glob(filepath.Join(repo, files))
-		if err != nil || len(paths) != 4 {
+		if err != nil || len(paths) != 5 {
 			t.Fatal(paths, err)
 		}
 		shown := map[string]bool{}
