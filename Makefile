@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
-MODULES := proto pkg docs services/api services/hub deploy services/clock test test/system cmd/signalcast sdk/go examples/signin
+MODULES := proto pkg docs services/api services/hub deploy services/clock test test/system cmd/signalcast sdk/go examples/bot-go examples/signin
 UNITS   := $(addprefix ./,$(addsuffix /...,$(filter-out test test/system,$(MODULES))))
 TOOL    := GOWORK=off go -C tools tool
 # The race detector requires a C compiler. Packages in PLAIN start no goroutine and would be ten times as slow with it.

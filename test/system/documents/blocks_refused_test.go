@@ -31,6 +31,8 @@ func TestInvalidBlocksAreRefused(t *testing.T) {
 		{kind: "console", text: "make nothing\n"},
 		{kind: "console", text: "go run ./nothing\n"},
 		{kind: "console", text: "rm -r x\n"},
+		{kind: "console", text: "npm nothing --prefix examples/bot-ts\n"},
+		{kind: "console", text: "npm ci --prefix nothing\n"},
 		{kind: "text", text: "words\n"},
 		{kind: "text", args: []string{"stream"}, text: "data: {\n"},
 	} {

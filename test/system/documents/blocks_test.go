@@ -317,7 +317,8 @@ func checkDelivery(b block) error {
 	return checkFrames(events)
 }
 
-// checkConsole requires that the targets and directories exist that the make, go and git commands of a code block name.
+// checkConsole requires that the targets, directories and scripts exist that the make, go, npm and git commands of a code block
+// name.
 func checkConsole(b block) error {
 	makefile, err := os.ReadFile(filepath.Join(repo, "Makefile"))
 	if err != nil {
@@ -331,6 +332,14 @@ func checkConsole(b block) error {
 		case words[0] == "make":
 			if !strings.Contains(string(makefile), "\n"+words[1]+": ") {
 				return fmt.Errorf("the Makefile has no target %s", words[1])
+			}
+		case words[0] == "npm" && len(words) == 4 && words[2] == "--prefix":
+			raw, err := os.ReadFile(filepath.Join(repo, words[3], "package.json"))
+			if err != nil {
+				return err
+			}
+			if words[1] != "ci" && !strings.Contains(string(raw), `"`+words[1]+`": "`) {
+				return fmt.Errorf("%s has no script %s", words[3], words[1])
 			}
 		case words[0] == "git" && words[1] == "clone" && strings.HasPrefix(words[2], "https://github.com/signalcast/signalcast"):
 		case words[0] == "go":

@@ -105,6 +105,9 @@ func documents(t *testing.T) []string {
 	pages := []string{"README.md"}
 	for _, root := range []string{"docs", "services", "examples", "sdk"} {
 		err := filepath.WalkDir(filepath.Join(repo, root), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "node_modules" {
+				return filepath.SkipDir
+			}
 			if err == nil && strings.HasSuffix(path, ".md") {
 				rel, relErr := filepath.Rel(repo, path)
 				pages, err = append(pages, rel), relErr
