@@ -17,7 +17,7 @@ type group struct {
 
 // groups lists the sections of the index page in reading order: the four kinds of documentation, and the decisions.
 var groups = []group{
-	{"Tutorial", "-", []string{"quickstart"}},
+	{"Tutorial", "-", []string{"quickstart", "quickstart-local"}},
 	{"How-to guides", "-", []string{
 		"cli", "feed", "signin", "agents", "overlay", "live", "video", "federation", "conformance", "operations", "performance",
 	}},
