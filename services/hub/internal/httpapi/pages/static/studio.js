@@ -22,7 +22,8 @@ const errorTexts = {
   invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
   not_approved: 'An administrator has suspended your broadcasts.',
   forbidden: 'This request was not sent from this site. Reload the page and try again.',
-  not_live: 'This server receives no video to clip. Go live and send video with a stream key of this server.', clip_cooldown: 'A clip was just created. Wait two minutes.',
+  not_live: 'The broadcast has no video at present. Go live and send video to your stream.',
+  ingest_unavailable: 'This server cannot store clips of this broadcast.', clip_cooldown: 'A clip was just created. Wait two minutes.',
   clip_daily_limit: 'The daily limit of clips is reached.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
