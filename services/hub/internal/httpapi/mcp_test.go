@@ -147,7 +147,7 @@ func TestToolsAreListed(t *testing.T) {
 	var names []string
 	for _, tool := range list.Result.Tools {
 		names = append(names, tool.Name)
-		if priced := strings.Contains("get_market list_signals search_markets submit_signal", tool.Name); priced != strings.Contains(tool.Description, "6550") {
+		if priced := slices.Contains([]string{"get_market", "list_signals", "search_markets", "submit_signal"}, tool.Name); priced != strings.Contains(tool.Description, "6550") {
 			t.Errorf("the description of %s shows a price in its unit: %v; want %v: %s", tool.Name, !priced, priced, tool.Description)
 		}
 	}

@@ -1,5 +1,7 @@
--- A clip can be cut from a stream at another server, and without a market.
+-- A clip can be cut from a stream at another server, and without a market. A hub of the release before cannot list clips without
+-- a market; they exist only after a hub of this release has run.
 ALTER TABLE clips
+    -- squawk-ignore ban-drop-not-null
     ALTER COLUMN market_id DROP NOT NULL,
     -- origin: this installation; playlist: any other server; else the name of a video host.
     ADD COLUMN source       text NOT NULL DEFAULT 'origin' CHECK (source IN ('origin', 'playlist', 'livepeer', 'mux')),
