@@ -313,12 +313,16 @@ type BroadcastRow_Components struct {
 // Bumper defines model for Bumper.
 type Bumper struct {
 	// ID Stays the same while the bumper is planned.
-	ID         string  `json:"id"`
-	Status     string  `json:"status"`
-	Kind       string  `json:"kind"`
-	Title      string  `json:"title"`
-	Text       string  `json:"text"`
-	MarketID   *string `json:"marketId"`
+	ID     string `json:"id"`
+	Status string `json:"status"`
+	Kind   string `json:"kind"`
+	Title  string `json:"title"`
+	Text   string `json:"text"`
+
+	// MarketID Null: the bumper is about no market.
+	MarketID *string `json:"marketId"`
+
+	// Handle Live operator. Null: none.
 	Handle     *Handle `json:"handle"`
 	Lane       *Lane   `json:"lane"`
 	DurationMs int64   `json:"durationMs"`
@@ -487,7 +491,9 @@ type Classified_Operator struct {
 	OperatorType OperatorType `json:"operatorType"`
 
 	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
-	Tier OperatorTier `json:"tier"`
+	Tier    OperatorTier `json:"tier"`
+	Seeded  bool         `json:"seeded"`
+	KeyTier KeyTier      `json:"keyTier"`
 }
 
 // Classify defines model for Classify.
@@ -495,6 +501,18 @@ type Classify struct {
 	Handle       string        `json:"handle"`
 	OperatorType *OperatorType `json:"operatorType,omitempty"`
 	House        *bool         `json:"house,omitempty"`
+
+	// Seeded Whether the profile was filled by an administrator. True makes the operator a `system_bot`: its calls do not count as crowd.
+	Seeded *bool `json:"seeded,omitempty"`
+
+	// KeyTier Tier of the active keys of the operator and of its later keys. It changes no limit and no permission.
+	KeyTier *KeyTier `json:"keyTier,omitempty"`
+
+	// Create True creates a seeded profile if the handle is free.
+	Create *bool `json:"create,omitempty"`
+
+	// DisplayName Name of a created profile, only with `create`. Default: the handle.
+	DisplayName *string `json:"displayName,omitempty"`
 }
 
 // Clip defines model for Clip.
@@ -523,6 +541,13 @@ type Clip struct {
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt Time    `json:"createdAt"`
 	ReadyAt   *string `json:"readyAt"`
+}
+
+// ClipBoosted defines model for ClipBoosted.
+type ClipBoosted struct {
+	Ok      True   `json:"ok"`
+	ID      string `json:"id"`
+	Boosted bool   `json:"boosted"`
 }
 
 // ClipMade defines model for ClipMade.

@@ -915,7 +915,11 @@ type ClassifyRequest struct {
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
 	OperatorType  *string                `protobuf:"bytes,2,opt,name=operator_type,json=operatorType,proto3,oneof" json:"operator_type,omitempty"`
 	House         *bool                  `protobuf:"varint,3,opt,name=house,proto3,oneof" json:"house,omitempty"`
-	Actor         string                 `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"` // name in the audit log
+	Actor         string                 `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`                                // name in the audit log
+	Seeded        *bool                  `protobuf:"varint,5,opt,name=seeded,proto3,oneof" json:"seeded,omitempty"`                       // true requires the type system_bot, which is then the default
+	KeyTier       *string                `protobuf:"bytes,6,opt,name=key_tier,json=keyTier,proto3,oneof" json:"key_tier,omitempty"`       // tier of the active keys and of later ones
+	Create        bool                   `protobuf:"varint,7,opt,name=create,proto3" json:"create,omitempty"`                             // creates a seeded profile if the handle is free
+	DisplayName   string                 `protobuf:"bytes,8,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"` // of a created profile; empty: the handle
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -978,9 +982,39 @@ func (x *ClassifyRequest) GetActor() string {
 	return ""
 }
 
+func (x *ClassifyRequest) GetSeeded() bool {
+	if x != nil && x.Seeded != nil {
+		return *x.Seeded
+	}
+	return false
+}
+
+func (x *ClassifyRequest) GetKeyTier() string {
+	if x != nil && x.KeyTier != nil {
+		return *x.KeyTier
+	}
+	return ""
+}
+
+func (x *ClassifyRequest) GetCreate() bool {
+	if x != nil {
+		return x.Create
+	}
+	return false
+}
+
+func (x *ClassifyRequest) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
 type ClassifyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Operator      *Operator              `protobuf:"bytes,1,opt,name=operator,proto3" json:"operator,omitempty"`
+	Seeded        bool                   `protobuf:"varint,2,opt,name=seeded,proto3" json:"seeded,omitempty"`
+	KeyTier       string                 `protobuf:"bytes,3,opt,name=key_tier,json=keyTier,proto3" json:"key_tier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1020,6 +1054,20 @@ func (x *ClassifyResponse) GetOperator() *Operator {
 		return x.Operator
 	}
 	return nil
+}
+
+func (x *ClassifyResponse) GetSeeded() bool {
+	if x != nil {
+		return x.Seeded
+	}
+	return false
+}
+
+func (x *ClassifyResponse) GetKeyTier() string {
+	if x != nil {
+		return x.KeyTier
+	}
+	return ""
 }
 
 // Change sets a text, or clears it if text is absent. An absent Change keeps the stored text.
@@ -1894,16 +1942,24 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x16ListRevokedKeysRequest\x12\x17\n" +
 	"\akey_ids\x18\x01 \x03(\tR\x06keyIds\"2\n" +
 	"\x17ListRevokedKeysResponse\x12\x17\n" +
-	"\akey_ids\x18\x01 \x03(\tR\x06keyIds\"\xa0\x01\n" +
+	"\akey_ids\x18\x01 \x03(\tR\x06keyIds\"\xb0\x02\n" +
 	"\x0fClassifyRequest\x12\x16\n" +
 	"\x06handle\x18\x01 \x01(\tR\x06handle\x12(\n" +
 	"\roperator_type\x18\x02 \x01(\tH\x00R\foperatorType\x88\x01\x01\x12\x19\n" +
 	"\x05house\x18\x03 \x01(\bH\x01R\x05house\x88\x01\x01\x12\x14\n" +
-	"\x05actor\x18\x04 \x01(\tR\x05actorB\x10\n" +
+	"\x05actor\x18\x04 \x01(\tR\x05actor\x12\x1b\n" +
+	"\x06seeded\x18\x05 \x01(\bH\x02R\x06seeded\x88\x01\x01\x12\x1e\n" +
+	"\bkey_tier\x18\x06 \x01(\tH\x03R\akeyTier\x88\x01\x01\x12\x16\n" +
+	"\x06create\x18\a \x01(\bR\x06create\x12!\n" +
+	"\fdisplay_name\x18\b \x01(\tR\vdisplayNameB\x10\n" +
 	"\x0e_operator_typeB\b\n" +
-	"\x06_house\"P\n" +
+	"\x06_houseB\t\n" +
+	"\a_seededB\v\n" +
+	"\t_key_tier\"\x83\x01\n" +
 	"\x10ClassifyResponse\x12<\n" +
-	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\"*\n" +
+	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12\x16\n" +
+	"\x06seeded\x18\x02 \x01(\bR\x06seeded\x12\x19\n" +
+	"\bkey_tier\x18\x03 \x01(\tR\akeyTier\"*\n" +
 	"\x06Change\x12\x17\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x88\x01\x01B\a\n" +
 	"\x05_text\"\xfe\x02\n" +

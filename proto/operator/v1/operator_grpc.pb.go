@@ -45,7 +45,8 @@ type OperatorServiceClient interface {
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
 	// Ends all sessions of an operator by incrementing its session version. Fault: not_found for an unknown id.
 	EndSessions(ctx context.Context, in *EndSessionsRequest, opts ...grpc.CallOption) (*EndSessionsResponse, error)
-	// Sets the type of an operator, for administrators. Fault: not_found for an unknown handle.
+	// Sets the type of an operator and the tier of its keys, and can create a seeded profile, for administrators. Faults:
+	// not_found for an unknown handle, handle_taken if the handle of a new profile is not free.
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
 	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
@@ -146,7 +147,8 @@ type OperatorServiceServer interface {
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
 	// Ends all sessions of an operator by incrementing its session version. Fault: not_found for an unknown id.
 	EndSessions(context.Context, *EndSessionsRequest) (*EndSessionsResponse, error)
-	// Sets the type of an operator, for administrators. Fault: not_found for an unknown handle.
+	// Sets the type of an operator and the tier of its keys, and can create a seeded profile, for administrators. Faults:
+	// not_found for an unknown handle, handle_taken if the handle of a new profile is not free.
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
 	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)

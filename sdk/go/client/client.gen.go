@@ -3057,13 +3057,17 @@ type Bumper struct {
 	// CreatedAt Examples: 2026-09-18T12:00:00.000Z
 	CreatedAt  Time             `json:"createdAt"`
 	DurationMs BumperDurationMs `json:"durationMs"`
-	Handle     *Handle          `json:"handle"`
+
+	// Handle Live operator. Null: none.
+	Handle *Handle `json:"handle"`
 
 	// ID Stays the same while the bumper is planned.
-	ID       string     `json:"id"`
-	Kind     BumperKind `json:"kind"`
-	Lane     *Lane      `json:"lane"`
-	MarketID *string    `json:"marketId"`
+	ID   string     `json:"id"`
+	Kind BumperKind `json:"kind"`
+	Lane *Lane      `json:"lane"`
+
+	// MarketID Null: the bumper is about no market.
+	MarketID *string `json:"marketId"`
 
 	// ScheduledFor Null: at any free time.
 	ScheduledFor *Time        `json:"scheduledFor"`
@@ -3225,7 +3229,9 @@ type Classified struct {
 	Ok       True `json:"ok"`
 	Operator struct {
 		Handle       Handle       `json:"handle"`
+		KeyTier      KeyTier      `json:"keyTier"`
 		OperatorType OperatorType `json:"operatorType"`
+		Seeded       bool         `json:"seeded"`
 
 		// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
 		Tier OperatorTier `json:"tier"`
@@ -3234,9 +3240,20 @@ type Classified struct {
 
 // Classify defines model for Classify.
 type Classify struct {
-	Handle       string        `json:"handle"`
-	House        *bool         `json:"house,omitempty"`
+	// Create True creates a seeded profile if the handle is free.
+	Create *bool `json:"create,omitempty"`
+
+	// DisplayName Name of a created profile, only with `create`. Default: the handle.
+	DisplayName *string `json:"displayName,omitempty"`
+	Handle      string  `json:"handle"`
+	House       *bool   `json:"house,omitempty"`
+
+	// KeyTier Tier of the active keys of the operator and of its later keys. It changes no limit and no permission.
+	KeyTier      *KeyTier      `json:"keyTier,omitempty"`
 	OperatorType *OperatorType `json:"operatorType,omitempty"`
+
+	// Seeded Whether the profile was filled by an administrator. True makes the operator a `system_bot`: its calls do not count as crowd.
+	Seeded *bool `json:"seeded,omitempty"`
 }
 
 // Clip defines model for Clip.
@@ -3269,6 +3286,13 @@ type Clip struct {
 
 // ClipStatus defines model for Clip.Status.
 type ClipStatus string
+
+// ClipBoosted defines model for ClipBoosted.
+type ClipBoosted struct {
+	Boosted bool               `json:"boosted"`
+	ID      openapi_types.UUID `json:"id"`
+	Ok      True               `json:"ok"`
+}
 
 // ClipMade defines model for ClipMade.
 type ClipMade struct {
@@ -7660,6 +7684,14 @@ type ReviewAppJSONBody struct {
 	Trusted bool `json:"trusted"`
 }
 
+// BoostClipJSONBody defines parameters for BoostClip.
+type BoostClipJSONBody struct {
+	Boosted bool `json:"boosted"`
+
+	// ID Id of the clip.
+	ID openapi_types.UUID `json:"id"`
+}
+
 // SendDailyDigestJSONBody defines parameters for SendDailyDigest.
 type SendDailyDigestJSONBody map[string]interface{}
 
@@ -8456,6 +8488,9 @@ type OpenSocketParams struct {
 
 // ReviewAppJSONRequestBody defines body for ReviewApp for application/json ContentType.
 type ReviewAppJSONRequestBody ReviewAppJSONBody
+
+// BoostClipJSONRequestBody defines body for BoostClip for application/json ContentType.
+type BoostClipJSONRequestBody BoostClipJSONBody
 
 // SendDailyDigestJSONRequestBody defines body for SendDailyDigest for application/json ContentType.
 type SendDailyDigestJSONRequestBody SendDailyDigestJSONBody
@@ -10240,6 +10275,26 @@ type ClientInterface interface {
 	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
 	ReviewApp(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// BoostClipWithBody List a clip before others
+	//
+	// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+	// partner stations.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+	BoostClipWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BoostClip List a clip before others
+	//
+	// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+	// partner stations.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+	BoostClip(ctx context.Context, body BoostClipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SendDailyDigestWithBody Send the daily digest
 	//
 	// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
@@ -10321,18 +10376,24 @@ type ClientInterface interface {
 	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
 	Moderate(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClassifyOperatorWithBody Set the type of an operator
+	// ClassifyOperatorWithBody Set the type of an operator and the tier of its keys
 	//
-	// Absent members keep their value. The tier follows from both members.
+	// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+	//
+	// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+	// changes only the other members. Without `create`, an unknown handle is 404.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperatorWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ClassifyOperator Set the type of an operator
+	// ClassifyOperator Set the type of an operator and the tier of its keys
 	//
-	// Absent members keep their value. The tier follows from both members.
+	// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+	//
+	// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+	// changes only the other members. Without `create`, an unknown handle is 404.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10469,7 +10530,13 @@ type ClientInterface interface {
 
 	// ListBumpers List planned bumpers
 	//
-	// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+	// - `next_up`: each bumper of the default programme in the next hour. `handle` is the live approved operator with the
+	//   most viewers of those who show the market on the stream.
+	// - `ident`: the name of the station at the next full hour. It needs a programme.
+	// - `record`: the won calls and points of each live approved operator with a decided call, at most the ten operators
+	//   with the most viewers.
+	// - `resolution`: each outcome of the last 24 hours, at most 50.
+	//
 	// Only data; the service does not render them.
 	//
 	// Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
@@ -12257,6 +12324,46 @@ func (c *Client) ReviewApp(ctx context.Context, appID string, body ReviewAppJSON
 	return c.Client.Do(req)
 }
 
+// BoostClipWithBody List a clip before others
+//
+// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+// partner stations.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+func (c *Client) BoostClipWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBoostClipRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BoostClip List a clip before others
+//
+// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+// partner stations.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+func (c *Client) BoostClip(ctx context.Context, body BoostClipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBoostClipRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SendDailyDigestWithBody Send the daily digest
 //
 // The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
@@ -12428,9 +12535,12 @@ func (c *Client) Moderate(ctx context.Context, body ModerateJSONRequestBody, req
 	return c.Client.Do(req)
 }
 
-// ClassifyOperatorWithBody Set the type of an operator
+// ClassifyOperatorWithBody Set the type of an operator and the tier of its keys
 //
-// Absent members keep their value. The tier follows from both members.
+// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+//
+// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+// changes only the other members. Without `create`, an unknown handle is 404.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12447,9 +12557,12 @@ func (c *Client) ClassifyOperatorWithBody(ctx context.Context, contentType strin
 	return c.Client.Do(req)
 }
 
-// ClassifyOperator Set the type of an operator
+// ClassifyOperator Set the type of an operator and the tier of its keys
 //
-// Absent members keep their value. The tier follows from both members.
+// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+//
+// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+// changes only the other members. Without `create`, an unknown handle is 404.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12746,7 +12859,13 @@ func (c *Client) SignIn(ctx context.Context, params *SignInParams, body SignInJS
 
 // ListBumpers List planned bumpers
 //
-// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+//   - `next_up`: each bumper of the default programme in the next hour. `handle` is the live approved operator with the
+//     most viewers of those who show the market on the stream.
+//   - `ident`: the name of the station at the next full hour. It needs a programme.
+//   - `record`: the won calls and points of each live approved operator with a decided call, at most the ten operators
+//     with the most viewers.
+//   - `resolution`: each outcome of the last 24 hours, at most 50.
+//
 // Only data; the service does not render them.
 //
 // Corresponds with GET /api/broadcast/bumpers (the `ListBumpers` operationId).
@@ -16557,6 +16676,46 @@ func NewReviewAppRequestWithBody(server string, appID string, contentType string
 	}
 
 	operationPath := fmt.Sprintf("/api/admin/apps/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewBoostClipRequest calls the generic BoostClip builder with application/json body
+func NewBoostClipRequest(server string, body BoostClipJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewBoostClipRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewBoostClipRequestWithBody constructs an http.Request for the BoostClip method, with any body, and a specified content type
+func NewBoostClipRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/admin/clips")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -25466,6 +25625,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/admin/apps/{appId} (the `ReviewApp` operationId).
 	ReviewAppWithResponse(ctx context.Context, appID string, body ReviewAppJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewAppResponse, error)
 
+	// BoostClipWithBodyWithResponse List a clip before others
+	//
+	// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+	// partner stations.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+	BoostClipWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BoostClipResponse, error)
+
+	// BoostClipWithResponse List a clip before others
+	//
+	// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+	// partner stations.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+	BoostClipWithResponse(ctx context.Context, body BoostClipJSONRequestBody, reqEditors ...RequestEditorFn) (*BoostClipResponse, error)
+
 	// SendDailyDigestWithBodyWithResponse Send the daily digest
 	//
 	// The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
@@ -25549,18 +25728,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/admin/moderation (the `Moderate` operationId).
 	ModerateWithResponse(ctx context.Context, body ModerateJSONRequestBody, reqEditors ...RequestEditorFn) (*ModerateResponse, error)
 
-	// ClassifyOperatorWithBodyWithResponse Set the type of an operator
+	// ClassifyOperatorWithBodyWithResponse Set the type of an operator and the tier of its keys
 	//
-	// Absent members keep their value. The tier follows from both members.
+	// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+	//
+	// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+	// changes only the other members. Without `create`, an unknown handle is 404.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/admin/operators (the `ClassifyOperator` operationId).
 	ClassifyOperatorWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClassifyOperatorResponse, error)
 
-	// ClassifyOperatorWithResponse Set the type of an operator
+	// ClassifyOperatorWithResponse Set the type of an operator and the tier of its keys
 	//
-	// Absent members keep their value. The tier follows from both members.
+	// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+	//
+	// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+	// changes only the other members. Without `create`, an unknown handle is 404.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25711,7 +25896,13 @@ type ClientWithResponsesInterface interface {
 
 	// ListBumpersWithResponse List planned bumpers
 	//
-	// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+	// - `next_up`: each bumper of the default programme in the next hour. `handle` is the live approved operator with the
+	//   most viewers of those who show the market on the stream.
+	// - `ident`: the name of the station at the next full hour. It needs a programme.
+	// - `record`: the won calls and points of each live approved operator with a decided call, at most the ten operators
+	//   with the most viewers.
+	// - `resolution`: each outcome of the last 24 hours, at most 50.
+	//
 	// Only data; the service does not render them.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -27832,6 +28023,54 @@ func (r ReviewAppResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReviewAppResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type BoostClipResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClipBoosted
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BoostClipResponse) GetJSON200() *ClipBoosted {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r BoostClipResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BoostClipResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BoostClipResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BoostClipResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BoostClipResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -36369,6 +36608,38 @@ func (c *ClientWithResponses) ReviewAppWithResponse(ctx context.Context, appID s
 	return ParseReviewAppResponse(rsp)
 }
 
+// BoostClipWithBodyWithResponse List a clip before others
+//
+// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+// partner stations.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+func (c *ClientWithResponses) BoostClipWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BoostClipResponse, error) {
+	rsp, err := c.BoostClipWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBoostClipResponse(rsp)
+}
+
+// BoostClipWithResponse List a clip before others
+//
+// Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+// partner stations.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/admin/clips (the `BoostClip` operationId).
+func (c *ClientWithResponses) BoostClipWithResponse(ctx context.Context, body BoostClipJSONRequestBody, reqEditors ...RequestEditorFn) (*BoostClipResponse, error) {
+	rsp, err := c.BoostClip(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBoostClipResponse(rsp)
+}
+
 // SendDailyDigestWithBodyWithResponse Send the daily digest
 //
 // The digest covers the previous UTC day. It is sent once for each day, also if the request is repeated; with
@@ -36506,9 +36777,12 @@ func (c *ClientWithResponses) ModerateWithResponse(ctx context.Context, body Mod
 	return ParseModerateResponse(rsp)
 }
 
-// ClassifyOperatorWithBodyWithResponse Set the type of an operator
+// ClassifyOperatorWithBodyWithResponse Set the type of an operator and the tier of its keys
 //
-// Absent members keep their value. The tier follows from both members.
+// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+//
+// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+// changes only the other members. Without `create`, an unknown handle is 404.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36521,9 +36795,12 @@ func (c *ClientWithResponses) ClassifyOperatorWithBodyWithResponse(ctx context.C
 	return ParseClassifyOperatorResponse(rsp)
 }
 
-// ClassifyOperatorWithResponse Set the type of an operator
+// ClassifyOperatorWithResponse Set the type of an operator and the tier of its keys
 //
-// Absent members keep their value. The tier follows from both members.
+// Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+//
+// With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+// changes only the other members. Without `create`, an unknown handle is 404.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -36770,7 +37047,13 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, params *Si
 
 // ListBumpersWithResponse List planned bumpers
 //
-// The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+//   - `next_up`: each bumper of the default programme in the next hour. `handle` is the live approved operator with the
+//     most viewers of those who show the market on the stream.
+//   - `ident`: the name of the station at the next full hour. It needs a programme.
+//   - `record`: the won calls and points of each live approved operator with a decided call, at most the ten operators
+//     with the most viewers.
+//   - `resolution`: each outcome of the last 24 hours, at most 50.
+//
 // Only data; the service does not render them.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -40024,6 +40307,39 @@ func ParseReviewAppResponse(rsp *http.Response) (*ReviewAppResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ReviewedApp
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseBoostClipResponse parses an HTTP response from a BoostClipWithResponse call
+func ParseBoostClipResponse(rsp *http.Response) (*BoostClipResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BoostClipResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClipBoosted
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

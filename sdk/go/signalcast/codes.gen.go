@@ -50,6 +50,8 @@ const (
 	ErrEventLimitReached Code = "event_limit_reached"
 	// ErrInvalidPayload is 400: The payload of a signal event is invalid for its type.
 	ErrInvalidPayload Code = "invalid_payload"
+	// ErrHandleTaken is 409: The handle of a new profile is reserved or belongs to an operator.
+	ErrHandleTaken Code = "handle_taken"
 	// ErrKeyLimitReached is 409: The operator has ten active keys.
 	ErrKeyLimitReached Code = "key_limit_reached"
 	// ErrSessionRequired is 403: Changing the payout address requires a session whose sign-in is at most 15 minutes old.
@@ -338,10 +340,20 @@ const (
 	ErrInvalidAddress Code = "invalid_address"
 	// ErrInvalidStation is 400: The partner station that accepts claims.
 	ErrInvalidStation Code = "invalid_station"
-	// ErrInvalidOperatorType is 400: human, ai_agent or system_bot.
+	// ErrInvalidOperatorType is 400: human, ai_agent or system_bot; system_bot for a seeded profile.
 	ErrInvalidOperatorType Code = "invalid_operator_type"
 	// ErrInvalidHouse is 400: true or false.
 	ErrInvalidHouse Code = "invalid_house"
+	// ErrMissingBoosted is 400: a required member or parameter is missing.
+	ErrMissingBoosted Code = "missing_boosted"
+	// ErrInvalidBoosted is 400: true or false.
+	ErrInvalidBoosted Code = "invalid_boosted"
+	// ErrInvalidSeeded is 400: true or false; true with create.
+	ErrInvalidSeeded Code = "invalid_seeded"
+	// ErrInvalidKeyTier is 400: free, builder, pro or enterprise.
+	ErrInvalidKeyTier Code = "invalid_key_tier"
+	// ErrInvalidCreate is 400: true or false.
+	ErrInvalidCreate Code = "invalid_create"
 	// ErrInvalidStrict is 400: true or false.
 	ErrInvalidStrict Code = "invalid_strict"
 	// ErrInvalidAutomated is 400: true or false.
@@ -381,6 +393,7 @@ var Codes = []Code{
 	ErrIdempotencyKeyReused,
 	ErrEventLimitReached,
 	ErrInvalidPayload,
+	ErrHandleTaken,
 	ErrKeyLimitReached,
 	ErrSessionRequired,
 	ErrWalletNotLinked,
@@ -527,6 +540,11 @@ var Codes = []Code{
 	ErrInvalidStation,
 	ErrInvalidOperatorType,
 	ErrInvalidHouse,
+	ErrMissingBoosted,
+	ErrInvalidBoosted,
+	ErrInvalidSeeded,
+	ErrInvalidKeyTier,
+	ErrInvalidCreate,
 	ErrInvalidStrict,
 	ErrInvalidAutomated,
 	ErrInvalidAll,

@@ -7,6 +7,7 @@ var routes = []route{
 	{"GET /.well-known/oauth-protected-resource/api/protocol/v1", false, false, false, true, false},
 	{"GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp", false, false, false, true, false},
 	{"POST /api/admin/apps/{appId}", false, false, false, false, false},
+	{"POST /api/admin/clips", false, false, false, false, false},
 	{"POST /api/admin/daily-digest", false, false, false, false, false},
 	{"POST /api/admin/markets", false, false, false, false, false},
 	{"POST /api/admin/markets/{marketId}", false, false, false, false, false},

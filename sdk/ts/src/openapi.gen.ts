@@ -106,6 +106,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/clips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List a clip before others
+         * @description Sets the member `boosted` of a ready clip. `GET /api/network/tapes` lists boosted clips before the others, also at
+         *     partner stations.
+         */
+        post: operations["boostClip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/daily-digest": {
         parameters: {
             query?: never;
@@ -201,8 +222,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set the type of an operator
-         * @description Absent members keep their value. The tier follows from both members.
+         * Set the type of an operator and the tier of its keys
+         * @description Absent members keep their value. The tier of the operator follows from `operatorType`, `house` and `seeded`.
+         *
+         *     With `create` the route also creates a seeded profile: an operator that cannot sign in and has no keys. A repetition
+         *     changes only the other members. Without `create`, an unknown handle is 404.
          */
         post: operations["classifyOperator"];
         delete?: never;
@@ -381,7 +405,13 @@ export interface paths {
         };
         /**
          * List planned bumpers
-         * @description The bumpers of the default programme for the next hour, and one for each outcome of the last 24 hours, at most 50.
+         * @description - `next_up`: each bumper of the default programme in the next hour. `handle` is the live approved operator with the
+         *       most viewers of those who show the market on the stream.
+         *     - `ident`: the name of the station at the next full hour. It needs a programme.
+         *     - `record`: the won calls and points of each live approved operator with a decided call, at most the ten operators
+         *       with the most viewers.
+         *     - `resolution`: each outcome of the last 24 hours, at most 50.
+         *
          *     Only data; the service does not render them.
          */
         get: operations["listBumpers"];
@@ -4556,12 +4586,14 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             /** @enum {integer} */
             durationMs: 10000;
+            /** @description Live operator. Null: none. */
             handle: components["schemas"]["Handle"] | null;
             /** @description Stays the same while the bumper is planned. */
             id: string;
             /** @enum {string} */
             kind: "next_up" | "resolution" | "record" | "ident";
             lane: components["schemas"]["Lane"] | null;
+            /** @description Null: the bumper is about no market. */
             marketId: string | null;
             /** @description Null: at any free time. */
             scheduledFor: components["schemas"]["Time"] | null;
@@ -4696,14 +4728,24 @@ export interface components {
             ok: components["schemas"]["True"];
             operator: {
                 handle: components["schemas"]["Handle"];
+                keyTier: components["schemas"]["KeyTier"];
                 operatorType: components["schemas"]["OperatorType"];
+                seeded: boolean;
                 tier: components["schemas"]["OperatorTier"];
             };
         };
         Classify: {
+            /** @description True creates a seeded profile if the handle is free. */
+            create?: boolean;
+            /** @description Name of a created profile, only with `create`. Default: the handle. */
+            displayName?: string;
             handle: string;
             house?: boolean;
+            /** @description Tier of the active keys of the operator and of its later keys. It changes no limit and no permission. */
+            keyTier?: components["schemas"]["KeyTier"];
             operatorType?: components["schemas"]["OperatorType"];
+            /** @description Whether the profile was filled by an administrator. True makes the operator a `system_bot`: its calls do not count as crowd. */
+            seeded?: boolean;
         };
         Clip: {
             boosted: boolean;
@@ -4731,6 +4773,12 @@ export interface components {
              */
             url: string | null;
             views: number;
+        };
+        ClipBoosted: {
+            boosted: boolean;
+            /** Format: uuid */
+            id: string;
+            ok: components["schemas"]["True"];
         };
         ClipMade: {
             clip: components["schemas"]["Clip"];
@@ -8583,6 +8631,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewedApp"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    boostClip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    boosted: boolean;
+                    /**
+                     * Format: uuid
+                     * @description Id of the clip.
+                     */
+                    id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The value is stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClipBoosted"];
                 };
             };
             default: components["responses"]["Failed"];

@@ -11,6 +11,7 @@ export const routes: Readonly<Record<string, Route>> = {
   'GET /.well-known/oauth-protected-resource/api/protocol/v1': ['hub', false, false, false, true, false],
   'GET /.well-known/oauth-protected-resource/api/protocol/v1/mcp': ['hub', false, false, false, true, false],
   'POST /api/admin/apps/{appId}': ['hub', false, false, false, false, false],
+  'POST /api/admin/clips': ['hub', false, false, false, false, false],
   'POST /api/admin/daily-digest': ['hub', false, false, false, false, false],
   'POST /api/admin/markets': ['hub', false, false, false, false, false],
   'POST /api/admin/markets/{marketId}': ['hub', false, false, false, false, false],

@@ -239,6 +239,8 @@ func (b *bodies) validForAdmin(t *testing.T, op *openapi.Operation) stack.JSON {
 		return stack.JSON{"question": "Will this market be created?", "lane": "OTHER", "cutoffAt": stack.Stamp(time.Now().AddDate(0, 1, 0))}
 	case "POST /api/admin/operators":
 		return stack.JSON{"handle": b.me.Handle, "house": false}
+	case "POST /api/admin/clips":
+		return stack.JSON{"id": b.me.Clip, "boosted": false}
 	case "POST /api/admin/streamers":
 		return stack.JSON{"handle": b.me.Handle, "status": "approved"}
 	case "POST /api/admin/apps/{appId}":
@@ -311,7 +313,8 @@ func (b *bodies) requireNothingStored(t *testing.T) {
 	}
 	for what, sql := range map[string]string{
 		"calls from before the test": "SELECT count(*) FROM api.signals WHERE user_id = $1 AND created_at < $2",
-		"keys of another tier":       "SELECT count(*) FROM api.operator_keys WHERE created_at > $2 AND tier <> 'free' AND $1::uuid IS NOT NULL",
+		"keys of another tier": `SELECT count(*) FROM api.operator_keys WHERE created_at > $2 AND tier <> 'free'
+			AND user_id IN (SELECT id FROM api.users WHERE handle LIKE 'newcomer%' OR id = $1)`,
 		"people of another kind": `SELECT count(*) FROM api.users WHERE (created_at > $2 AND handle LIKE 'newcomer%' OR id = $1)
 			AND (operator_type <> 'human' OR is_house OR seeded)`,
 	} {

@@ -90,6 +90,7 @@ POST   /api/admin/daily-digest                   admin cron
 POST   /api/admin/markets                        admin
 POST   /api/admin/markets/{marketId}             admin
 POST   /api/admin/operators                      admin
+POST   /api/admin/clips                          admin
 POST   /api/admin/apps/{appId}                   admin
 GET    /api/admin/pins                           admin
 POST   /api/admin/pins                           admin

@@ -24,6 +24,7 @@ func TestPartnersShowEachOther(t *testing.T) {
 	for _, pair := range [][2]*site{{a, b}, {b, a}} {
 		requireEntriesOf(t, pair[0], pair[1])
 	}
+	requireBoostedFirst(t, a, b)
 	requireOneViewPerAddress(t, a)
 	requireHonestEntries(t, a, b)
 	requireProgrammeOfStation(t, a)
@@ -59,6 +60,25 @@ func requireEntriesOf(t *testing.T, me, other *site) {
 			t.Errorf("%s with the own hub excluded are %v; want %s", list, names, theirs)
 		}
 	}
+}
+
+// requireBoostedFirst boosts the clip of a, which is older than that of b. Both sites must then list it first, and second after the
+// end of the boost.
+func requireBoostedFirst(t *testing.T, a, b *site) {
+	t.Helper()
+	own, _ := a.entries(t, "tapes", "?exclude="+b.Hub)
+	for _, boosted := range []bool{true, false} {
+		body := stack.JSON{"id": own[0].ID, "boosted": boosted}
+		stack.Post(t, a.Hub+"/api/admin/clips", a.Admin(), stack.Body(body)).Require(http.StatusOK).Expect(body)
+		for _, s := range []*site{a, b} {
+			stack.Eventually(t, 40*time.Second, fmt.Sprintf("%s to list the clip of alpha first: %v", s.name, boosted), func() bool {
+				list, _ := s.entries(t, "tapes", "")
+				return len(list) == 2 && (list[0].ID == own[0].ID) == boosted && list[0].Boosted == boosted
+			})
+		}
+	}
+	stack.Post(t, a.Hub+"/api/admin/clips", a.Admin(), stack.Body(stack.JSON{"id": a.operator.ID, "boosted": true})).
+		RequireError(http.StatusNotFound, "not_found")
 }
 
 // requireOneViewPerAddress starts a tape of a partner twice from one IP address, and requires that this counts as one view.

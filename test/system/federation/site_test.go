@@ -55,7 +55,10 @@ func (s *site) setStatus(t *testing.T, station, status string) {
 }
 
 // entry is one entry of the merged list of tapes or of the merged list of operators.
-type entry struct{ ID, Origin, OriginURL, Handle, Href string }
+type entry struct {
+	ID, Origin, OriginURL, Handle, Href string
+	Boosted                             bool
+}
 
 // entries reads a merged list of the site. It returns the entries and, in the same order, the text "origin/handle" of each
 // entry.

@@ -125,6 +125,7 @@ const added = `
 /.well-known/oauth-protected-resource/api/protocol/v1     GET
 /.well-known/oauth-protected-resource/api/protocol/v1/mcp GET
 /api/admin/apps/{appId}                                   POST
+/api/admin/clips                                          POST
 /api/admin/markets/{marketId}                             POST
 /api/admin/operators                                      POST
 /api/admin/pins                                           DELETE GET POST

@@ -29,6 +29,7 @@ type Owner struct {
 	Market, Call           string // a call with an event, on a market with a stream
 	Message                string // id of a signed message that the hub has attested
 	Wallet, IdentityToken  string
+	Clip                   string // id of a ready clip; its video does not exist
 }
 
 // NewOwner creates an Owner and the items of all its fields.
@@ -54,6 +55,9 @@ func (s *Stack) NewOwner(t testing.TB) *Owner {
 	w.Send(t, "/api/m/"+w.Market+"/streams", http.StatusOK, w.Browser, JSON{"url": "https://video.example/mine.m3u8", "label": "mine"})
 	w.Send(t, "/api/user/follow", http.StatusOK, w.Browser, JSON{"handle": w.Friend.Handle})
 	w.Send(t, "/api/streamer/signal", http.StatusOK, w.Browser, JSON{"marketId": w.Market, "name": "mine"})
+	w.Clip = Query[string](t, s, `INSERT INTO hub.clips (id, handle, market_id, url, status, created_by, created_at, ready_at)
+		VALUES (gen_random_uuid(), $1, $2, 'https://video.example/clip.m3u8', 'ready', $1, now(), now()) RETURNING id::text`,
+		w.Handle, w.Market)
 	return w
 }
 

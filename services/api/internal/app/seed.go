@@ -162,11 +162,11 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 	if o.Type == "" && !o.House {
 		return nil
 	}
-	var kind *protocol.OperatorType
+	class := operator.Class{Handle: op.Handle, House: &o.House, Actor: "seed"}
 	if o.Type != "" {
-		kind = &o.Type
+		class.Type = &o.Type
 	}
-	_, err = s.operators.Classify(ctx, op.Handle, kind, &o.House, "seed")
+	_, err = s.operators.Classify(ctx, class)
 	return err
 }
 

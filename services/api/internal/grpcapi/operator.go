@@ -101,11 +101,14 @@ func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevok
 	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
 }
 
-// Classify sets the type of an operator, and whether the operator belongs to the tier "house". A value that is absent from the
-// request does not change. Errors: not_found, invalid_operator_type, db_unavailable.
+// Classify changes the class of an operator, and creates the operator if requested. A value that is absent from the request does
+// not change. Errors: not_found, invalid_operator_type, invalid_key_tier, invalid_handle, handle_taken, db_unavailable.
 func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
-	o, err := f.Service.Classify(ctx, r.GetHandle(), (*protocol.OperatorType)(r.OperatorType), r.House, r.GetActor())
-	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err
+	o, err := f.Service.Classify(ctx, operator.Class{
+		Handle: r.GetHandle(), Type: (*protocol.OperatorType)(r.OperatorType), House: r.House, Seeded: r.Seeded, KeyTier: r.KeyTier,
+		Actor: r.GetActor(), Create: r.GetCreate(), DisplayName: r.GetDisplayName(),
+	})
+	return &operatorv1.ClassifyResponse{Operator: operatorTo(o), Seeded: o.Seeded, KeyTier: o.KeyTier}, err
 }
 
 // UpdateProfile applies the profile change in a signed message, once for each message. It publishes the event payout.changed if

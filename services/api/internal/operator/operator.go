@@ -23,6 +23,11 @@ var (
 		"permissions must contain at least one of read, signal and broadcast, each at most once").With("field", "permissions")
 	ErrType = apperr.New(apperr.Invalid, "invalid_operator_type",
 		"operatorType must be human, ai_agent or system_bot").With("field", "operatorType")
+	ErrSeededType = apperr.New(apperr.Invalid, "invalid_operator_type",
+		"operatorType of a seeded profile must be system_bot; send seeded false to change it").With("field", "operatorType")
+	ErrKeyTier = apperr.New(apperr.Invalid, "invalid_key_tier",
+		"keyTier must be free, builder, pro or enterprise").With("field", "keyTier")
+	ErrHandleTaken = apperr.New(apperr.Conflict, "handle_taken", "the handle is reserved or belongs to an operator; choose another one")
 )
 
 // MaxKeys is the maximum number of active keys of one operator.
@@ -44,6 +49,28 @@ type Operator struct {
 	Bio            *string
 	Links          []string
 	PayoutAddress  *string
+	Seeded         bool   // the profile was filled by an administrator
+	KeyTier        string // tier of the keys of the operator
+}
+
+// KeyTiers contains the tiers of operator keys, the default first. The tier of a key changes no limit and no permission.
+var KeyTiers = []string{"free", "builder", "pro", "enterprise"}
+
+// seededIssuer is the issuer in the identity of a profile that an administrator created. No identity provider has this issuer, so
+// the profile cannot sign in.
+const seededIssuer = "signalcast:seeded"
+
+// Class is a change of an operator by an administrator. A nil field leaves its property unchanged.
+type Class struct {
+	Handle  string
+	Type    *protocol.OperatorType
+	House   *bool   // the operator belongs to the service
+	Seeded  *bool   // if true, Type must be nil or system_bot
+	KeyTier *string // tier of the active keys and of later ones
+	Actor   string  // the administrator, for the audit log
+	Create  bool    // create the operator as a seeded profile if the handle is free
+	// DisplayName is the name of a created profile. If it is empty or not a valid name, the profile is named by its handle.
+	DisplayName string
 }
 
 // Identity contains the claims of a verified token of an identity provider.

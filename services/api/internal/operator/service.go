@@ -19,14 +19,16 @@ type Store interface {
 	// has one.
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
-	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) error
+	// MintKey stores a new key and returns its tier.
+	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) (tier string, err error)
 	// RevokeKey revokes a key, deactivates the webhooks that were made with the key, and returns the ids of these webhooks.
 	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k Key, webhooks []string, err error)
 	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
 	EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
-	Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
+	// Classify changes the class of an operator. If profile is not nil and its handle is free, Classify stores profile first.
+	Classify(ctx context.Context, c Class, profile *Operator, now time.Time) (Operator, error)
 	// UpdateProfile changes a profile. It does nothing if the message was processed before. Error: forbidden if the operator
 	// does not exist.
 	UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile, now time.Time) error
@@ -120,11 +122,11 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 	}
 	plaintext = newKey(prefix)
 	k = Key{
-		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Tier: "free", Active: true, Prefix: prefix, Strict: strict,
+		ID: uuid.Must(uuid.NewV7()).String(), Label: label, Active: true, Prefix: prefix, Strict: strict,
 		Permissions: slices.DeleteFunc(all, func(p string) bool { return !slices.Contains(permissions, p) }),
 		Last4:       plaintext[len(plaintext)-4:], CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 	}
-	if err := s.store.MintKey(ctx, operatorID, k, Hash(plaintext)); err != nil {
+	if k.Tier, err = s.store.MintKey(ctx, operatorID, k, Hash(plaintext)); err != nil {
 		return "", Key{}, err
 	}
 	return plaintext, k, nil
@@ -161,15 +163,35 @@ func (s *Service) Verify(ctx context.Context, hash []byte) (Operator, Key, error
 	return s.store.VerifyKey(ctx, hash, s.now().UTC())
 }
 
-// Classify sets the type of an operator, and whether the operator belongs to the tier "house". If kind or house is nil, that
-// value does not change. actor is the administrator, for the audit log. Errors: not_found, invalid_operator_type.
-func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string) (Operator, error) {
-	if kind != nil {
-		if _, ok := protocol.ParseOperatorType(string(*kind)); !ok {
+// Classify changes the class of an operator, and first creates it if c.Create is true. Creating a profile that Classify created
+// before changes only its class. Errors: not_found, invalid_operator_type, invalid_key_tier, invalid_handle, handle_taken.
+func (s *Service) Classify(ctx context.Context, c Class) (Operator, error) {
+	if c.Type != nil {
+		if _, ok := protocol.ParseOperatorType(string(*c.Type)); !ok {
 			return Operator{}, ErrType
 		}
 	}
-	return s.store.Classify(ctx, handle, kind, house, actor, s.now().UTC())
+	if c.KeyTier != nil && !slices.Contains(KeyTiers, *c.KeyTier) {
+		return Operator{}, ErrKeyTier
+	}
+	now := s.now().UTC().Truncate(time.Millisecond)
+	if !c.Create {
+		return s.store.Classify(ctx, c, nil, now)
+	}
+	handle, err := protocol.ParseHandle(c.Handle)
+	if err != nil {
+		return Operator{}, err
+	}
+	if Reserved(string(handle)) {
+		return Operator{}, ErrHandleTaken
+	}
+	id := uuid.Must(uuid.NewV7()).String()
+	seeded := true
+	c.Seeded = &seeded
+	return s.store.Classify(ctx, c, &Operator{
+		ID: id, Issuer: seededIssuer, ProviderID: id, PublicID: string(protocol.NewPublicID(s.secret, seededIssuer+"|"+id)),
+		Handle: string(handle), DisplayName: displayName(Identity{Name: c.DisplayName}, string(handle)), CreatedAt: now,
+	}, now)
 }
 
 // UpdateProfile applies the profile change in a signed message, once for each message. Errors: forbidden if the operator does

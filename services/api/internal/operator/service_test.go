@@ -14,7 +14,9 @@ import (
 // keys is a store that accepts every new key.
 type keys struct{ operator.Store }
 
-func (keys) MintKey(context.Context, string, operator.Key, []byte) error { return nil }
+func (keys) MintKey(context.Context, string, operator.Key, []byte) (string, error) {
+	return "free", nil
+}
 
 // TestPermissionsOfAKey checks which permissions a new key gets, and which requests are rejected. The routes of the hub and of
 // the api have the same rules.

@@ -49,7 +49,7 @@ func (l *ledger) classify(s *operator.Service, name string) {
 	l.t.Helper()
 	kinds := []protocol.OperatorType{protocol.Human, protocol.Human, protocol.AIAgent}
 	kind, house := kinds[l.rnd.IntN(len(kinds))], l.rnd.IntN(3) == 0
-	if _, err := s.Classify(l.t.Context(), name, &kind, &house, "admin"); err != nil {
+	if _, err := s.Classify(l.t.Context(), operator.Class{Handle: name, Type: &kind, House: &house, Actor: "admin"}); err != nil {
 		l.t.Fatal(err)
 	}
 }

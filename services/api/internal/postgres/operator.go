@@ -25,14 +25,17 @@ func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*op
 // CreateOperator inserts an operator and returns it. If the identity already has an operator, it returns that operator. It
 // returns nil if another operator has the handle.
 func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
-	err := s.q.InsertOperator(ctx, db.InsertOperatorParams{
-		ID: o.ID, Issuer: o.Issuer, ProviderID: o.ProviderID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
-		CreatedAt: o.CreatedAt,
-	})
-	if err != nil {
+	if err := s.q.InsertOperator(ctx, insertParams(o)); err != nil {
 		return nil, pg.Fault(fmt.Errorf("insert operator: %w", err))
 	}
 	return s.FindByIdentity(ctx, o.Issuer, o.ProviderID)
+}
+
+func insertParams(o operator.Operator) db.InsertOperatorParams {
+	return db.InsertOperatorParams{
+		ID: o.ID, Issuer: o.Issuer, ProviderID: o.ProviderID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
+		CreatedAt: o.CreatedAt,
+	}
 }
 
 // GetOperator returns an operator by handle, or by id if the handle is empty. Error: not_found.
@@ -49,30 +52,51 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 	return operatorOf(row.User), missing(err, operator.ErrNotFound, "read operator")
 }
 
-// Classify sets the type of an operator and whether it is a house operator, and returns the changed operator. A nil kind or
-// house leaves that property unchanged. If the operator joins or leaves the crowd, Classify also updates the crowd of each
-// market with a call of the operator. actor is the author of the change in the audit log. Error: not_found.
-func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
+// Classify changes the class of an operator and returns the changed operator. A nil field of c leaves that property unchanged.
+// If profile is not nil and its handle is free, Classify stores profile first. If the operator joins or leaves the crowd,
+// Classify also updates the crowd of each market with a call of the operator. Errors: not_found, handle_taken if another
+// identity has the handle of profile, invalid_operator_type.
+func (s *Store) Classify(ctx context.Context, c operator.Class, profile *operator.Operator, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
+		if profile != nil {
+			if err := q.InsertOperator(ctx, insertParams(*profile)); err != nil {
+				return fmt.Errorf("insert profile: %w", err)
+			}
+		}
 		changed, err := q.ClassifyOperator(ctx, db.ClassifyOperatorParams{
-			Handle: handle, OperatorType: (*string)(kind), IsHouse: house, Actor: actor, Now: now,
+			Handle: c.Handle, OperatorType: (*string)(c.Type), IsHouse: c.House, Seeded: c.Seeded, KeyTier: c.KeyTier,
+			Actor: c.Actor, Now: now,
 		})
 		if err != nil {
 			return missing(err, operator.ErrNotFound, "classify operator")
 		}
-		if o, err = getOperator(ctx, q, "", changed.ID); err != nil || changed.Step == 0 {
+		if o, err = getOperator(ctx, q, "", changed.ID); err != nil {
 			return err
+		}
+		switch {
+		case profile != nil && o.Issuer != profile.Issuer:
+			return operator.ErrHandleTaken
+		case o.Seeded && o.Type != protocol.SystemBot:
+			return operator.ErrSeededType
+		}
+		if c.KeyTier != nil {
+			if err := q.SetKeyTier(ctx, db.SetKeyTierParams{UserID: o.ID, Tier: *c.KeyTier}); err != nil {
+				return fmt.Errorf("set tier of keys: %w", err)
+			}
+		}
+		if changed.Step == 0 {
+			return nil
 		}
 		return q.MoveCrowd(ctx, db.MoveCrowdParams{UserID: o.ID, Step: changed.Step, Now: now})
 	})
 	return o, err
 }
 
-// MintKey stores a new API key of an operator. Errors: not_found if the operator does not exist, key_limit_reached if it has
-// operator.MaxKeys active keys.
-func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
-	return inTx(ctx, s.pool, func(q *db.Queries) error {
+// MintKey stores a new API key of an operator and returns its tier, which is that of the operator. Errors: not_found if the
+// operator does not exist, key_limit_reached if it has operator.MaxKeys active keys.
+func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) (tier string, err error) {
+	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockOperator(ctx, q, operatorID); err != nil {
 			return err
 		}
@@ -83,12 +107,13 @@ func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, 
 		if active >= operator.MaxKeys {
 			return operator.ErrKeyLimit
 		}
-		err = q.InsertKey(ctx, db.InsertKeyParams{
-			ID: k.ID, UserID: operatorID, Hash: hash, Prefix: k.Prefix, Last4: k.Last4, Label: k.Label, Tier: k.Tier,
+		tier, err = q.InsertKey(ctx, db.InsertKeyParams{
+			ID: k.ID, UserID: operatorID, Hash: hash, Prefix: k.Prefix, Last4: k.Last4, Label: k.Label,
 			Permissions: k.Permissions, CreatedAt: k.CreatedAt, Strict: k.Strict,
 		})
 		return wrap("insert key", err)
 	})
+	return tier, err
 }
 
 // lockOperator locks an operator until the end of the transaction. Error: not_found.
@@ -149,7 +174,7 @@ func operatorOf(u db.User) operator.Operator {
 	return operator.Operator{
 		ID: u.ID, Issuer: u.Issuer, ProviderID: u.ProviderID, PublicID: u.PublicID, Handle: u.Handle, DisplayName: u.DisplayName,
 		AvatarURL: u.AvatarURL, Type: u.OperatorType, Tier: u.Tier, SessionVersion: u.SessionVersion, CreatedAt: u.CreatedAt,
-		Bio: u.Bio, Links: u.Links, PayoutAddress: u.PayoutAddress,
+		Bio: u.Bio, Links: u.Links, PayoutAddress: u.PayoutAddress, Seeded: u.Seeded, KeyTier: u.KeyTier,
 	}
 }
 

@@ -160,17 +160,17 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	crowd := func() int { return b.count(`SELECT crowd_yes FROM api.market_totals WHERE market_id = '90'`) }
 	bot, agent := protocol.SystemBot, protocol.AIAgent
 	house := true
-	if o, err := s.Classify(t.Context(), "MACHINE", &bot, &house, "admin"); err != nil || o.Tier != protocol.Automated || crowd() != 0 {
+	if o, err := s.Classify(t.Context(), operator.Class{Handle: "MACHINE", Type: &bot, House: &house, Actor: "admin"}); err != nil || o.Tier != protocol.Automated || crowd() != 0 {
 		t.Errorf("%+v, %v, crowd %d", o, err, crowd())
 	}
-	if o, err := s.Classify(t.Context(), "machine", &agent, nil, "admin"); err != nil || o.Tier != protocol.Automated || crowd() != 1 {
+	if o, err := s.Classify(t.Context(), operator.Class{Handle: "machine", Type: &agent, Actor: "admin"}); err != nil || o.Tier != protocol.Automated || crowd() != 1 {
 		t.Errorf("%+v, %v, crowd %d", o, err, crowd())
 	}
 	human := protocol.Human
-	if o, err := s.Classify(t.Context(), "machine", &human, nil, "admin"); err != nil || o.Tier != protocol.House {
+	if o, err := s.Classify(t.Context(), operator.Class{Handle: "machine", Type: &human, Actor: "admin"}); err != nil || o.Tier != protocol.House {
 		t.Errorf("classified operator: %+v, %v", o, err)
 	}
-	if _, err := s.Classify(t.Context(), "unknown", &human, nil, "admin"); !errors.Is(err, operator.ErrNotFound) {
+	if _, err := s.Classify(t.Context(), operator.Class{Handle: "unknown", Type: &human, Actor: "admin"}); !errors.Is(err, operator.ErrNotFound) {
 		t.Error(err)
 	}
 	list, err := Recount(t.Context(), b.rw)
@@ -180,6 +180,100 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	b.exec(`UPDATE api.market_totals SET yes = 7`)
 	if list, err = Recount(t.Context(), b.rw); err != nil || len(list) != 1 || list[0].Counter != "market_totals" {
 		t.Errorf("a wrong counter was not reported: %+v, %v", list, err)
+	}
+}
+
+// TestKeyTier checks that the active keys of an operator and its later keys have the tier that an administrator set. A revoked
+// key keeps its tier.
+func TestKeyTier(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	id, _ := b.operator("mara_k")
+	other, _ := b.operator("other")
+	revoked, _ := s.Keys(t.Context(), id)
+	if _, _, err := s.Revoke(t.Context(), id, revoked[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	mint := func(id, want string) {
+		t.Helper()
+		if _, k, err := s.Mint(t.Context(), id, "bot", operator.PrefixKey, nil, false); err != nil || k.Tier != want {
+			t.Errorf("new key: %+v, %v; want the tier %s", k, err, want)
+		}
+	}
+	mint(id, "free")
+	set := func(tier string) error {
+		o, err := s.Classify(t.Context(), operator.Class{Handle: "mara_k", KeyTier: &tier, Actor: "admin"})
+		if err == nil && (o.KeyTier != tier || o.Type != protocol.Human) {
+			t.Errorf("operator after the key tier %s: %+v", tier, o)
+		}
+		return err
+	}
+	if err := errors.Join(set("pro"), set("enterprise")); err != nil {
+		t.Fatal(err)
+	}
+	if err := set("gold"); !errors.Is(err, operator.ErrKeyTier) {
+		t.Errorf("an unknown tier: %v", err)
+	}
+	mint(id, "enterprise")
+	mint(other, "free")
+	keys, err := s.Keys(t.Context(), id)
+	var tiers []string
+	for _, k := range keys {
+		tiers = append(tiers, k.Tier)
+	}
+	if err != nil || len(tiers) != 3 || tiers[0] != "enterprise" || tiers[1] != "enterprise" || tiers[2] != "free" {
+		t.Errorf("tiers of the keys, newest first: %q, %v", tiers, err)
+	}
+}
+
+// TestSeededProfiles checks that a seeded profile is an automated system bot outside the crowd, and that an administrator can
+// create one only with a free handle.
+func TestSeededProfiles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	b.venueMarket("90", 5000)
+	_, hash := b.operator("river")
+	b.file(hash, "90", protocol.Yes, 5000)
+	crowd := func() int { return b.count(`SELECT crowd_yes FROM api.market_totals WHERE market_id = '90'`) }
+	yes, no, human := true, false, protocol.Human
+	class := func(c operator.Class) (operator.Operator, error) {
+		c.Actor = "admin"
+		return s.Classify(t.Context(), c)
+	}
+	o, err := class(operator.Class{Handle: "river", Seeded: &yes})
+	if err != nil || !o.Seeded || o.Type != protocol.SystemBot || o.Tier != protocol.Automated || crowd() != 0 {
+		t.Errorf("seeded operator: %+v, %v, crowd %d", o, err, crowd())
+	}
+	if _, err := class(operator.Class{Handle: "river", Type: &human}); !errors.Is(err, operator.ErrSeededType) || crowd() != 0 {
+		t.Errorf("a seeded profile became a human: %v, crowd %d", err, crowd())
+	}
+	o, err = class(operator.Class{Handle: "river", Seeded: &no, Type: &human})
+	if err != nil || o.Seeded || o.Tier != protocol.Independent || crowd() != 1 {
+		t.Errorf("operator that is not seeded any more: %+v, %v, crowd %d", o, err, crowd())
+	}
+
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			o, err := class(operator.Class{Handle: "Example_Desk", Create: true, DisplayName: "Example desk"})
+			if err != nil || o.Handle != "example_desk" || o.DisplayName != "Example desk" || !o.Seeded || o.Tier != protocol.Automated {
+				t.Errorf("created profile: %+v, %v", o, err)
+			}
+		})
+	}
+	wg.Wait()
+	for handle, want := range map[string]error{"river": operator.ErrHandleTaken, "leaderboard": operator.ErrHandleTaken, "a b": protocol.ErrHandle} {
+		if _, err := class(operator.Class{Handle: handle, Create: true}); !errors.Is(err, want) {
+			t.Errorf("a profile with the handle %q: %v; want %v", handle, err, want)
+		}
+	}
+	if o, err := s.Operator(t.Context(), "river", ""); err != nil || o.Seeded {
+		t.Errorf("a refused profile changed the operator %+v, %v", o, err)
+	}
+	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) != 0 {
+		t.Errorf("recount: %+v, %v", list, err)
 	}
 }
 

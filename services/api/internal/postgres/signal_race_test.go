@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
@@ -187,7 +188,7 @@ func TestClassifyingDuringFilings(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range rounds {
-			if _, err := b.Classify(context.Background(), "robot", &kinds[i%2], nil, "admin", noon); err != nil {
+			if _, err := b.Classify(context.Background(), operator.Class{Handle: "robot", Type: &kinds[i%2], Actor: "admin"}, nil, noon); err != nil {
 				t.Error(err)
 			}
 		}
@@ -239,7 +240,7 @@ func TestClassifyingChangesTheNativePrice(t *testing.T) {
 	b.file(hash, "native-cccccccccc", protocol.Yes, 5000)
 	b.exec(`UPDATE api.markets SET status = 'resolved', resolution_value = 'YES' WHERE market_id = 'native-cccccccccc'`)
 	kind := protocol.SystemBot
-	if _, err := b.Classify(t.Context(), "machine", &kind, nil, "admin", noon.Add(time.Minute)); err != nil {
+	if _, err := b.Classify(t.Context(), operator.Class{Handle: "machine", Type: &kind, Actor: "admin"}, nil, noon.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	for market, want := range map[string]int{"native-bbbbbbbbbb": 5000, "native-cccccccccc": 5556} {

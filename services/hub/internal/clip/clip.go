@@ -30,6 +30,7 @@ var (
 	// ErrNoStorage is the error for video of another server if no hub of the installation stores video.
 	ErrNoStorage = apperr.New(apperr.Unavailable, "ingest_unavailable",
 		"this installation stores no video, so streams of other servers cannot be clipped")
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "there is no ready clip with this id")
 )
 
 // Request has the parameters of a new clip.
@@ -110,6 +111,8 @@ type Store interface {
 	ReadyClip(ctx context.Context, id string, f Video, now time.Time) error
 	// FailClip marks a clip as failed, unless it has already ended.
 	FailClip(ctx context.Context, id, reason string) error
+	// BoostClip sets whether a ready clip is boosted. It returns false if there is no such clip.
+	BoostClip(ctx context.Context, id string, boosted bool) (bool, error)
 	// DropClip marks a clip as deleted. It is called before the files of the clip are deleted.
 	DropClip(ctx context.Context, id string) error
 }

@@ -49,6 +49,15 @@ func NewService(d Deps) *Service {
 	return s
 }
 
+// Boost sets whether the tapes list a ready clip before clips that are not boosted. Error: not_found.
+func (s *Service) Boost(ctx context.Context, id string, boosted bool) error {
+	found, err := s.d.Store.BoostClip(ctx, id, boosted)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return err
+}
+
 // Make stores a request for a clip of the last 30 seconds and returns the unfinished clip. The clip is cut later in the
 // background. Errors: not_found for an unknown operator, ErrNotLive, ErrNoStorage, market_not_found, ErrCooldown and ErrDaily
 // with limit and retryAfterMs, and the errors of the dependencies.

@@ -185,10 +185,34 @@ func TestClassify(t *testing.T) {
 	for body, code := range map[string]string{
 		`{}`: "missing_handle", `{"handle":"x"}`: "invalid_handle", `{"handle":"a b"}`: "invalid_handle",
 		`{"handle":"mara_k","operatorType":"robot"}`: "invalid_operator_type", `{"handle":"mara_k","house":"yes"}`: "invalid_house",
+		`{"handle":"mara_k","keyTier":"gold"}`: "invalid_key_tier", `{"handle":"mara_k","seeded":1}`: "invalid_seeded",
+		`{"handle":"desk","create":"yes"}`: "invalid_create", `{"handle":"desk","create":true,"seeded":false}`: "invalid_seeded",
+		`{"handle":"mara_k","displayName":"Mara"}`:                  "invalid_display_name",
+		`{"handle":"desk","create":true,"displayName":"a\u202eb"}`:  "invalid_display_name",
+		`{"handle":"mara_k","seeded":true,"operatorType":"human"}`:  "invalid_operator_type",
+		`{"handle":"desk","create":true,"operatorType":"ai_agent"}`: "invalid_operator_type",
 	} {
 		want(t, b.send("POST", "/api/admin/operators", body, byAdmin()), 400, code)
 	}
 	want(t, b.send("POST", "/api/admin/operators", `{"handle":"no_such_user"}`, byAdmin()), 404, "not_found")
+	want(t, b.send("POST", "/api/admin/operators", `{"handle":"mara_k","create":true}`, byAdmin()), 409, "handle_taken")
+	w := b.send("POST", "/api/admin/operators", `{"handle":"Desk_One","create":true,"displayName":"Desk one","keyTier":"pro"}`, byAdmin())
+	golden(t, "admin/created", w)
+	if op := b.operator("desk_one"); op.GetDisplayName() != "Desk one" || op.GetTier() != "automated" {
+		t.Errorf("created operator: %v", op)
+	}
+}
+
+func TestBoostClipErrors(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for body, code := range map[string]string{
+		`{}`: "missing_id", `{"id":"7"}`: "invalid_id", `{"id":"0199f0a4-0000-7000-8000-00000000ffff"}`: "missing_boosted",
+		`{"id":"0199f0a4-0000-7000-8000-00000000ffff","boosted":1}`: "invalid_boosted",
+	} {
+		want(t, b.send("POST", "/api/admin/clips", body, byAdmin()), 400, code)
+	}
+	want(t, b.send("POST", "/api/admin/clips", `{"id":"0199f0a4-0000-7000-8000-00000000ffff","boosted":true}`, byAdmin()), 404, "not_found")
 }
 
 func TestAudit(t *testing.T) {

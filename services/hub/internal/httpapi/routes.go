@@ -229,6 +229,7 @@ func (s *Server) routes() []route {
 		post(admin, "/api/admin/pins", request.Body(s.admin.Pin)),
 		del(admin, "/api/admin/pins", s.admin.Unpin),
 		post(admin, "/api/admin/operators", request.Body(s.admin.Classify)),
+		post(admin, "/api/admin/clips", request.Body(s.admin.BoostClip)),
 
 		open("/api/operator/:handle/record", cacheNever, request.ByHandle(s.reads.Record)).within(-1),
 		read("/api/operator/leaderboard", cacheBoard, nil).fromCacheOrEmpty(s.reads.Board()),

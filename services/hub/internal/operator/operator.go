@@ -45,12 +45,18 @@ type Identity struct {
 	SignedInAt time.Time
 }
 
-// Class is a change of an operator's type or House tier by an administrator. A nil field leaves the value unchanged.
+// Class is a change of an operator's type, House tier, seeded flag or key tier by an administrator. A nil field leaves the value
+// unchanged.
 type Class struct {
-	Handle protocol.Handle
-	Type   *protocol.OperatorType
-	House  *bool
-	Actor  string
+	Handle  protocol.Handle
+	Type    *protocol.OperatorType
+	House   *bool
+	Actor   string
+	Seeded  *bool
+	KeyTier *string
+	// Create requests a new seeded profile if the handle is free. DisplayName is its name; empty: the handle.
+	Create      bool
+	DisplayName string
 }
 
 // ErrUnknown is the error of a request for an unknown operator or key.

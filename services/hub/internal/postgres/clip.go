@@ -72,6 +72,12 @@ func (s *Store) FailClip(ctx context.Context, id, reason string) error {
 	return s.write.FailClip(ctx, db.FailClipParams{ID: id, Reason: reason})
 }
 
+// BoostClip implements clip.Store.
+func (s *Store) BoostClip(ctx context.Context, id string, boosted bool) (bool, error) {
+	n, err := s.write.BoostClip(ctx, db.BoostClipParams{ID: id, Boosted: boosted})
+	return n > 0, err
+}
+
 // DropClip implements clip.Store.
 func (s *Store) DropClip(ctx context.Context, id string) error {
 	return s.write.DropClip(ctx, id)

@@ -84,6 +84,14 @@ func TestTapesAndViews(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].MarketID+list[1].MarketID+list[2].MarketID != "241" || list[0].Views != 7 || list[0].DurationS != nil {
 		t.Fatalf("%v %+v", err, list)
 	}
+	for id, want := range map[string]bool{list[2].ID: true, uuid.NewString(): false} {
+		if found, err := s.BoostClip(ctx, id, true); found != want || err != nil {
+			t.Errorf("BoostClip of %s: %v, %v; want %v", id, found, err, want)
+		}
+	}
+	if boosted, err := s.LocalTapes(ctx, 10); err != nil || boosted[1].ID != list[2].ID || !boosted[1].Boosted {
+		t.Errorf("tapes after BoostClip: %+v, %v; want the boosted clip second", boosted, err)
+	}
 	list[0].Origin, list[1].Origin = "hub", "hub"
 	for range 3 {
 		if err := s.AddView(ctx, "hub", list[0].ID); err != nil {

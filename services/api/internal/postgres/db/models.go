@@ -263,6 +263,7 @@ type User struct {
 	Bio            *string
 	Links          []string
 	PayoutAddress  *string
+	KeyTier        string
 }
 
 type Webhook struct {

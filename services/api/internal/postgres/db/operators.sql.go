@@ -16,16 +16,20 @@ const ClassifyOperator = `-- name: ClassifyOperator :one
 WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower($1) FOR UPDATE
 ), changed AS (
-    UPDATE users SET operator_type = coalesce($2::text, operator_type),
-        is_house = coalesce($3, is_house)
+    UPDATE users SET
+        operator_type = coalesce($2::text, CASE WHEN $3::boolean THEN 'system_bot' END, operator_type),
+        is_house = coalesce($4, is_house),
+        seeded = coalesce($3::boolean, seeded),
+        key_tier = coalesce($5::text, key_tier)
     WHERE users.id = (SELECT before.id FROM before)
-    RETURNING users.id, crowd, operator_type, is_house
+    RETURNING users.id, crowd, operator_type, is_house, seeded, key_tier
 ), counted AS (
     INSERT INTO operator_totals (user_id, crowd) SELECT id, crowd FROM changed
     ON CONFLICT (user_id) DO UPDATE SET crowd = excluded.crowd
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
-    SELECT $4, $5, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house)
+    SELECT $6, $7, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house,
+        'seeded', seeded, 'keyTier', key_tier)
         FROM changed
 )
 SELECT c.id, (c.crowd::integer - b.crowd::integer)::integer AS step
@@ -35,7 +39,9 @@ FROM changed AS c JOIN before AS b ON b.id = c.id
 type ClassifyOperatorParams struct {
 	Handle       string
 	OperatorType *string
+	Seeded       *bool
 	IsHouse      *bool
+	KeyTier      *string
 	Now          time.Time
 	Actor        string
 }
@@ -45,13 +51,16 @@ type ClassifyOperatorRow struct {
 	Step int32
 }
 
-// Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is the
+// Changes the type of an operator, whether it is a house operator or a seeded profile, and the tier of its keys; null leaves
+// a member unchanged. A profile that becomes seeded becomes a system_bot, unless another type is given. step is the
 // resulting change of the crowd of a market for each call of the operator: 1, 0 or -1.
 func (q *Queries) ClassifyOperator(ctx context.Context, arg ClassifyOperatorParams) (ClassifyOperatorRow, error) {
 	row := q.db.QueryRow(ctx, ClassifyOperator,
 		arg.Handle,
 		arg.OperatorType,
+		arg.Seeded,
 		arg.IsHouse,
+		arg.KeyTier,
 		arg.Now,
 		arg.Actor,
 	)
@@ -142,7 +151,7 @@ func (q *Queries) GetMessageSubject(ctx context.Context, messageID string) (stri
 }
 
 const GetOperator = `-- name: GetOperator :one
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address FROM users AS u
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM users AS u
 WHERE ($1::text <> '' AND u.handle = lower($1)) OR ($1 = '' AND u.id = $2::uuid)
 `
 
@@ -177,12 +186,13 @@ func (q *Queries) GetOperator(ctx context.Context, arg GetOperatorParams) (GetOp
 		&i.User.Bio,
 		&i.User.Links,
 		&i.User.PayoutAddress,
+		&i.User.KeyTier,
 	)
 	return i, err
 }
 
 const GetOperatorByIdentity = `-- name: GetOperatorByIdentity :one
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
 `
 
 type GetOperatorByIdentityParams struct {
@@ -216,6 +226,7 @@ func (q *Queries) GetOperatorByIdentity(ctx context.Context, arg GetOperatorById
 		&i.User.Bio,
 		&i.User.Links,
 		&i.User.PayoutAddress,
+		&i.User.KeyTier,
 	)
 	return i, err
 }
@@ -244,9 +255,11 @@ func (q *Queries) InsertAudit(ctx context.Context, arg InsertAuditParams) error 
 	return err
 }
 
-const InsertKey = `-- name: InsertKey :exec
+const InsertKey = `-- name: InsertKey :one
 INSERT INTO operator_keys (id, user_id, hash, prefix, last4, label, tier, permissions, created_at, strict)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+VALUES ($1, $2, $3, $4, $5, $6, (SELECT u.key_tier FROM users AS u WHERE u.id = $2), $7,
+    $8, $9)
+RETURNING tier
 `
 
 type InsertKeyParams struct {
@@ -256,27 +269,27 @@ type InsertKeyParams struct {
 	Prefix      string
 	Last4       string
 	Label       string
-	Tier        string
 	Permissions []string
 	CreatedAt   time.Time
 	Strict      bool
 }
 
-// Stores a new key.
-func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
-	_, err := q.db.Exec(ctx, InsertKey,
+// Stores a new key and returns its tier.
+func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) (string, error) {
+	row := q.db.QueryRow(ctx, InsertKey,
 		arg.ID,
 		arg.UserID,
 		arg.Hash,
 		arg.Prefix,
 		arg.Last4,
 		arg.Label,
-		arg.Tier,
 		arg.Permissions,
 		arg.CreatedAt,
 		arg.Strict,
 	)
-	return err
+	var tier string
+	err := row.Scan(&tier)
+	return tier, err
 }
 
 const InsertMessage = `-- name: InsertMessage :exec
@@ -534,6 +547,22 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (RevokeKey
 	return i, err
 }
 
+const SetKeyTier = `-- name: SetKeyTier :exec
+UPDATE operator_keys SET tier = $1 WHERE user_id = $2 AND revoked_at IS NULL AND tier <> $1
+`
+
+type SetKeyTierParams struct {
+	Tier   string
+	UserID string
+}
+
+// Sets the tier of the active keys of an operator. It must run after ClassifyOperator: a statement that waits for the lock of
+// the operator would not see a key that was committed during the wait.
+func (q *Queries) SetKeyTier(ctx context.Context, arg SetKeyTierParams) error {
+	_, err := q.db.Exec(ctx, SetKeyTier, arg.Tier, arg.UserID)
+	return err
+}
+
 const UpdateProfile = `-- name: UpdateProfile :exec
 WITH before AS (
     SELECT o.id, o.payout_address, o.operator_type FROM users AS o WHERE o.id = $2 FOR UPDATE
@@ -596,7 +625,7 @@ WITH used AS (
     WHERE o.hash = $1 AND o.revoked_at IS NULL
         AND (o.last_used_at IS NULL OR o.last_used_at < $2::timestamptz - interval '1 minute')
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
 FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
 WHERE k.hash = $1
 `
@@ -634,6 +663,7 @@ func (q *Queries) VerifyKey(ctx context.Context, arg VerifyKeyParams) (VerifyKey
 		&i.User.Bio,
 		&i.User.Links,
 		&i.User.PayoutAddress,
+		&i.User.KeyTier,
 		&i.OperatorKey.ID,
 		&i.OperatorKey.UserID,
 		&i.OperatorKey.Hash,

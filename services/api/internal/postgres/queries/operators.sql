@@ -20,25 +20,36 @@ WITH u AS (
 INSERT INTO operator_totals (user_id, crowd) SELECT u.id, u.crowd FROM u;
 
 -- name: ClassifyOperator :one
--- Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is the
+-- Changes the type of an operator, whether it is a house operator or a seeded profile, and the tier of its keys; null leaves
+-- a member unchanged. A profile that becomes seeded becomes a system_bot, unless another type is given. step is the
 -- resulting change of the crowd of a market for each call of the operator: 1, 0 or -1.
 WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower(@handle) FOR UPDATE
 ), changed AS (
-    UPDATE users SET operator_type = coalesce(sqlc.narg(operator_type)::text, operator_type),
-        is_house = coalesce(sqlc.narg(is_house), is_house)
+    UPDATE users SET
+        operator_type = coalesce(sqlc.narg(operator_type)::text, CASE WHEN sqlc.narg(seeded)::boolean THEN 'system_bot' END,
+            operator_type),
+        is_house = coalesce(sqlc.narg(is_house), is_house),
+        seeded = coalesce(sqlc.narg(seeded)::boolean, seeded),
+        key_tier = coalesce(sqlc.narg(key_tier)::text, key_tier)
     WHERE users.id = (SELECT before.id FROM before)
-    RETURNING users.id, crowd, operator_type, is_house
+    RETURNING users.id, crowd, operator_type, is_house, seeded, key_tier
 ), counted AS (
     INSERT INTO operator_totals (user_id, crowd) SELECT id, crowd FROM changed
     ON CONFLICT (user_id) DO UPDATE SET crowd = excluded.crowd
 ), audited AS (
     INSERT INTO audit_log (at, actor, action, subject, data)
-    SELECT @now, @actor, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house)
+    SELECT @now, @actor, 'operator.classified', id::text, jsonb_build_object('operatorType', operator_type, 'house', is_house,
+        'seeded', seeded, 'keyTier', key_tier)
         FROM changed
 )
 SELECT c.id, (c.crowd::integer - b.crowd::integer)::integer AS step
 FROM changed AS c JOIN before AS b ON b.id = c.id;
+
+-- name: SetKeyTier :exec
+-- Sets the tier of the active keys of an operator. It must run after ClassifyOperator: a statement that waits for the lock of
+-- the operator would not see a key that was committed during the wait.
+UPDATE operator_keys SET tier = @tier WHERE user_id = @user_id AND revoked_at IS NULL AND tier <> @tier;
 
 -- name: MoveCrowd :exec
 -- Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets
@@ -116,10 +127,12 @@ SELECT id FROM users WHERE id = @user_id FOR UPDATE;
 -- see a key that was committed during the wait.
 SELECT count(*) FROM operator_keys WHERE user_id = @user_id AND revoked_at IS NULL;
 
--- name: InsertKey :exec
--- Stores a new key.
+-- name: InsertKey :one
+-- Stores a new key and returns its tier.
 INSERT INTO operator_keys (id, user_id, hash, prefix, last4, label, tier, permissions, created_at, strict)
-VALUES (@id, @user_id, @hash, @prefix, @last4, @label, @tier, @permissions, @created_at, @strict);
+VALUES (@id, @user_id, @hash, @prefix, @last4, @label, (SELECT u.key_tier FROM users AS u WHERE u.id = @user_id), @permissions,
+    @created_at, @strict)
+RETURNING tier;
 
 -- name: ListKeys :many
 -- Returns the keys of an operator, newest first.

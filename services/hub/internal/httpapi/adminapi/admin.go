@@ -16,6 +16,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -34,6 +35,7 @@ type Server struct {
 	Digests    *digest.Service
 	Moderation *moderation.Service
 	OnAir      *livestream.Service
+	Clips      *clip.Service
 	Pins       market.Store
 	TilePages  view.FallbackCache                 // cached responses that show the pinned markets
 	Shared     *httpcache.Shared                  // cleared after decisions about texts and operators; may be nil
@@ -156,7 +158,8 @@ func readHTTPS(o httpx.Object, name string, limit int) string {
 	return raw
 }
 
-// Classify handles POST /api/admin/operators, which sets the operator type and the house flag of an operator.
+// Classify handles POST /api/admin/operators, which sets the operator type, the house flag, the seeded flag and the key tier of
+// an operator, and can create a seeded profile.
 func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	class := operator.Class{Actor: request.ActorName(request.Caller(c).Kind), Handle: request.Handle(o, "handle")}
 	kind := protocol.OperatorType(o.OptEnum("operatorType", string(protocol.Human), string(protocol.AIAgent),
@@ -164,19 +167,45 @@ func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	if kind != "" {
 		class.Type = &kind
 	}
-	class.House = o.OptBool("house")
+	class.House, class.Seeded = o.OptBool("house"), o.OptBool("seeded")
+	class.KeyTier = httpx.OrNull(o.OptEnum("keyTier", "free", "builder", "pro", "enterprise"))
+	create := o.OptBool("create")
+	class.Create = create != nil && *create
+	class.DisplayName = o.Name("displayName", 64, false)
+	seeded := class.Seeded != nil && *class.Seeded
+	switch {
+	case class.Create && class.Seeded != nil && !seeded:
+		o.Invalid("seeded", "must be true for a created profile")
+	case class.DisplayName != "" && !class.Create:
+		o.Invalid("displayName", "must be absent without create; an operator changes its own name")
+	case kind != "" && kind != protocol.SystemBot && (class.Create || seeded):
+		o.Invalid("operatorType", "must be system_bot for a seeded profile")
+	}
 	if err := o.Err(); err != nil {
 		return err
 	}
 	q := &operatorv1.ClassifyRequest{
 		Handle: string(class.Handle), OperatorType: (*string)(class.Type), House: class.House, Actor: class.Actor,
+		Seeded: class.Seeded, KeyTier: class.KeyTier, Create: class.Create, DisplayName: class.DisplayName,
 	}
 	act := request.AdminAction{Target: q.Handle, Detail: class}
 	r, err := request.AuditedCall(c, s.Audits, act, s.Ledger.OperatorWrites.Classify, q)
 	op := r.GetOperator()
 	return view.OK(c, openapi.Classified{Ok: true, Operator: openapi.Classified_Operator{
-		Handle: op.GetHandle(), OperatorType: op.GetOperatorType(), Tier: op.GetTier(),
+		Handle: op.GetHandle(), OperatorType: op.GetOperatorType(), Tier: op.GetTier(), Seeded: r.GetSeeded(), KeyTier: r.GetKeyTier(),
 	}}, err)
+}
+
+// BoostClip handles POST /api/admin/clips, which sets whether a clip is listed before the others.
+func (s *Server) BoostClip(c echo.Context, o httpx.Object) error {
+	id, boosted := readID(o, true), o.Bool("boosted")
+	if err := o.Err(); err != nil {
+		return err
+	}
+	a := request.AdminAction{Target: id, Detail: map[string]any{"boosted": boosted}}
+	err := s.Audits.Do(c, a, func(ctx context.Context) error { return s.Clips.Boost(ctx, id, boosted) })
+	s.Shared.Clear()
+	return view.OK(c, openapi.ClipBoosted{Ok: true, ID: id, Boosted: boosted}, err)
 }
 
 // ApproveStreamer handles POST /api/admin/streamers, which sets the streaming status of an operator to pending, approved or

@@ -42,7 +42,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if n := request.Opt32(o, "slots", 1, program.MaxSlots); n != nil {
 		d.Slots = *n
 	}
-	preemptID(o, false) // the id is not used, but an invalid id is still an error
+	readID(o, false) // the id is not used, but an invalid id is still an error
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 // cancelPreempt cancels the programme entry with the id in the body.
 func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	o.Enum("action", "cancel")
-	id := preemptID(o, true)
+	id := readID(o, true)
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(ended)}, err)
 }
 
-// preemptID reads the id of a programme entry, which is a UUID. It records an invalid id as an error of o, and also a missing id
+// readID reads the id of a programme entry, which is a UUID. It records an invalid id as an error of o, and also a missing id
 // if need is true.
-func preemptID(o httpx.Object, need bool) string {
+func readID(o httpx.Object, need bool) string {
 	raw := o.String("id", httpx.BodyLimit, need)
 	id, ok := request.ParseUUID(raw)
 	if !ok && (raw != "" || o.Has("id")) {

@@ -44,6 +44,23 @@ func (q *Queries) AwaitClip(ctx context.Context, arg AwaitClipParams) error {
 	return err
 }
 
+const boostClip = `-- name: BoostClip :execrows
+UPDATE clips SET boosted = $1 WHERE id = $2 AND status = 'ready'
+`
+
+type BoostClipParams struct {
+	Boosted bool
+	ID      string
+}
+
+func (q *Queries) BoostClip(ctx context.Context, arg BoostClipParams) (int64, error) {
+	result, err := q.db.Exec(ctx, boostClip, arg.Boosted, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const claimClip = `-- name: ClaimClip :one
 UPDATE clips SET lease_until = $1::timestamptz, tries = tries + 1
 WHERE id = (

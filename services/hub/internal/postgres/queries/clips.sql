@@ -59,6 +59,9 @@ WHERE NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = done.handle A
 -- name: FailClip :exec
 UPDATE clips SET status = 'failed', reason = @reason::text, lease_until = NULL WHERE id = @id AND status = 'processing';
 
+-- name: BoostClip :execrows
+UPDATE clips SET boosted = @boosted WHERE id = @id AND status = 'ready';
+
 -- name: DropClip :exec
 -- Records that the files of a clip are deleted.
 UPDATE clips SET status = 'dropped', url = NULL, thumbnail_url = NULL WHERE id = @id AND status IN ('ready', 'processing');
