@@ -153,3 +153,62 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	b.Forget("Content Security Policy") // violations for the host that the opened page did not allow
 	b.RequireNoProblems()
 }
+
+// TestBumpersOfLiveOperators checks that the bumpers of the programme name the live operator who shows their market, and that the
+// record of this operator gets a bumper. Operators who are not approved are in no bumper.
+func TestBumpersOfLiveOperators(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, hidden := s.NewOperator(t), s.NewOperator(t)
+	for i, side := range []string{"YES", "YES", "NO"} {
+		market := s.NewNativeMarket(t, 3100+i, nil)
+		for _, caller := range []*stack.Operator{o, hidden} {
+			caller.NewCall(t, market, side, 5000, nil)
+		}
+		s.Finalize(t, market, "YES")
+	}
+	bumpers := func() []any { return read(t, s.Hub+"/api/broadcast/bumpers").List("bumpers") }
+	var market string
+	stack.Eventually(t, time.Minute, "a bumper that announces a market, and one that names the station", func() bool {
+		market = ""
+		ident := false
+		for _, v := range bumpers() {
+			b, _ := v.(map[string]any)
+			starts, _ := b["scheduledFor"].(string)
+			at, err := time.Parse(time.RFC3339, starts)
+			switch b["kind"] {
+			case "ident":
+				ident = err == nil && at.Minute() == 0 && at.Second() == 0 && time.Until(at) <= time.Hour && b["marketId"] == nil
+			case "next_up":
+				if time.Until(at) > 10*time.Minute {
+					market, _ = b["marketId"].(string)
+				}
+			}
+		}
+		return ident && market != ""
+	})
+	for _, caller := range []*stack.Operator{o, hidden} {
+		setOverlay(t, caller, stack.JSON{"marketId": market, "name": "Next"})
+	}
+	sendHeartbeat(t, hidden, market)
+	broadcast(t, o, market, newStream(t).URL)
+	last := time.Now()
+	stack.Eventually(t, 100*time.Second, "bumpers with the record and the market of "+o.Handle, func() bool {
+		if time.Since(last) > 15*time.Second {
+			last = time.Now()
+			sendHeartbeat(t, o, market)
+			sendHeartbeat(t, hidden, market)
+		}
+		next, record := false, false
+		for _, v := range bumpers() {
+			b, _ := v.(map[string]any)
+			if b["handle"] == hidden.Handle {
+				t.Fatalf("a bumper names an operator who is not approved: %v", b)
+			}
+			text, _ := b["text"].(string)
+			next = next || b["kind"] == "next_up" && b["marketId"] == market && b["handle"] == o.Handle
+			record = record || b["kind"] == "record" && b["handle"] == o.Handle && strings.HasPrefix(text, "2 of 3 calls won, ")
+		}
+		return next && record
+	})
+}

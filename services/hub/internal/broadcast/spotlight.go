@@ -155,13 +155,16 @@ func live(shows []livestream.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil
 	}
-	o := slices.MinFunc(shows, func(a, b livestream.Show) int {
-		return cmp.Or(cmp.Compare(b.Viewers, a.Viewers), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ShowID, b.ShowID))
-	})
+	o := slices.MinFunc(shows, byViewers)
 	return &Spotlight{
 		Reason: LiveOperator, ShowID: o.ShowID, MarketID: o.Signal.MarketID, Handle: o.Handle, HLSURL: o.HLSURL,
 		Viewers: o.Viewers, StartedAt: o.StartedAt,
 	}
+}
+
+// byViewers orders shows: the one with the most viewers first, then the one that started first.
+func byViewers(a, b livestream.Show) int {
+	return cmp.Or(cmp.Compare(b.Viewers, a.Viewers), a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ShowID, b.ShowID))
 }
 
 // moved returns a spotlight for the first element of moves, which the ledger lists largest first. It returns nil if there is

@@ -188,7 +188,7 @@ func (s *Server) showBumpers(list []broadcast.Bumper) openapi.Bumpers {
 	return openapi.Bumpers{UpdatedAt: protocol.Stamp(s.Now()), Bumpers: view.List(list, func(b broadcast.Bumper) openapi.Bumper {
 		return openapi.Bumper{
 			ID: b.ID, Status: "planned", Kind: b.Kind, Title: b.Title, Text: b.Text, MarketID: httpx.OrNull(string(b.MarketID)),
-			Lane:       httpx.OrNull(string(b.Lane)),
+			Handle: httpx.OrNull(string(b.Handle)), Lane: httpx.OrNull(string(b.Lane)),
 			DurationMs: broadcast.BumperLength.Milliseconds(), ScheduledFor: protocol.StampOrNull(b.ScheduledFor),
 			CreatedAt: protocol.Stamp(b.CreatedAt),
 		}
