@@ -110,7 +110,7 @@ func TestLiveOverTwoHubs(t *testing.T) {
 			strings.Contains(w.copied("live"), `"viewers": 1`)
 	})
 	for _, channel := range []string{"overlay:mara_k", "operator:mara_k"} {
-		if data := w.news(channel, "overlay.updated"); !strings.Contains(data, `"name": "Ostrava"`) || !strings.Contains(data, `"slug": null`) {
+		if data := w.news(channel, "overlay.updated"); !strings.Contains(data, `"name": "Ostrava"`) || !strings.Contains(data, `"slug": "701122"`) {
 			t.Errorf("overlay.updated on %s: %s", channel, data)
 		}
 	}

@@ -43,10 +43,13 @@ func TestOverlay(t *testing.T) {
 	w := b.send("GET", overlayURL+"?handle=MARA_K", "")
 	golden(t, "onair/overlay", w)
 	b.unchanged(overlayURL+"?handle=mara_k", w)
-	// A missing member is filled from the market, and an unknown value is null.
+	// A missing member is filled from the market. The price of an unknown market is null, and its slug is its id.
 	b.clock.Advance(time.Second)
 	golden(t, "onair/overlay_filled", b.send("POST", overlayURL, `{"marketId":"701122","name":"Ostrava"}`, b.byKey()))
 	golden(t, "onair/overlay_unknown_market", b.send("POST", overlayURL, `{"marketId":"999","name":"Somewhere"}`, b.byKey()))
+	long := "kalshi-" + strings.Repeat("A.b:", 30)
+	w = b.send("POST", overlayURL, `{"marketId":"`+long+`","name":"Somewhere"}`, b.byKey())
+	want(t, w, 200, "", `"slug":"kalshi-`+strings.Repeat("a-b-", 30)[:113]+`"`)
 	golden(t, "onair/overlay_cleared", b.send("DELETE", overlayURL, "", b.bySession()))
 	golden(t, "onair/overlay_cleared_again", b.send("DELETE", overlayURL, "", b.byKey()))
 	golden(t, "onair/overlay_gone", b.send("GET", overlayURL+"?handle=mara_k", ""))

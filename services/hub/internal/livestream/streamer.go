@@ -2,6 +2,7 @@ package livestream
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -113,6 +114,18 @@ func IsSlug(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= MaxSlug
+}
+
+// SlugOf returns the slug of a market that has none: its id in lower case, in which "-" replaces other characters than a-z and
+// 0-9. It is cut to MaxSlug characters.
+func SlugOf(id protocol.MarketID) string {
+	slug := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(string(id)))
+	return slug[:min(len(slug), MaxSlug)]
 }
 
 // Overlay returns the overlay signal of an operator; false if there is none. Error: db_unavailable.

@@ -115,20 +115,34 @@ func (s *Server) readOverlay(ctx context.Context, o httpx.Object, handle protoco
 // marketTimeout is the time limit for reading the market of an overlay.
 const marketTimeout = 500 * time.Millisecond
 
-// fillOverlay fills in the price and slug of the market if they are missing. If the market cannot be read or does not have them,
-// they stay empty.
+// outcomePct maps the outcome of a market to the final price of YES in percent.
+var outcomePct = map[string]float64{
+	string(protocol.VerdictYes): 100, string(protocol.VerdictNo): 0, string(protocol.VerdictInvalid): 50,
+}
+
+// fillOverlay fills in the price and slug of the market if they are missing. A resolved market without a
+// price has that of its outcome. A market without a slug has that of SlugOf. If the market cannot be read or has neither price nor
+// outcome, the price stays empty.
 func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
 	if o.YesPct != nil && o.Slug != nil {
 		return
 	}
+	defer func() {
+		if o.Slug == nil {
+			o.Slug = httpx.OrNull(livestream.SlugOf(o.MarketID))
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, marketTimeout)
 	defer cancel()
 	m, err := s.Ledger.Market(ctx, o.MarketID)
 	if err != nil {
 		return
 	}
-	if o.YesPct == nil && m.YesBps != nil {
-		pct := float64(m.GetYesBps()) / 100
+	pct, known := outcomePct[m.GetResolutionValue()]
+	if m.YesBps != nil {
+		pct, known = float64(m.GetYesBps())/100, true
+	}
+	if o.YesPct == nil && known {
 		o.YesPct = &pct
 	}
 	if o.Slug == nil && livestream.IsSlug(m.GetSlug()) {
