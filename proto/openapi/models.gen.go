@@ -2473,13 +2473,15 @@ type OverlaySignal struct {
 	MarketID MarketID `json:"marketId"`
 	Name     string   `json:"name"`
 
-	// YesPct YES price in percent when the signal was set.
+	// YesPct YES price in percent when the signal was set, or 100, 0 or 50 for the outcome YES, NO or INVALID. Null: no price of the market is known.
 	YesPct     *float64 `json:"yesPct"`
 	StreamerID Handle   `json:"streamerId"`
-	Slug       *string  `json:"slug"`
-	UpdatedAt  string   `json:"updatedAt"`
-	Annotation *string  `json:"annotation,omitempty"`
-	ClosesAt   *string  `json:"closesAt,omitempty"`
+
+	// Slug Slug of the market, or its id in lower case. Null only for signals set by older versions.
+	Slug       *string `json:"slug"`
+	UpdatedAt  string  `json:"updatedAt"`
+	Annotation *string `json:"annotation,omitempty"`
+	ClosesAt   *string `json:"closesAt,omitempty"`
 }
 
 // OverlayWrite defines model for OverlayWrite.

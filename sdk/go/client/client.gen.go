@@ -5236,13 +5236,15 @@ type OverlaySignal struct {
 	// MarketID Digits: a market of the primary venue. A prefix names another venue, or the service itself (`native-`). Case-sensitive.
 	//
 	// Examples: 701122
-	MarketID   MarketID  `json:"marketId"`
-	Name       string    `json:"name"`
+	MarketID MarketID `json:"marketId"`
+	Name     string   `json:"name"`
+
+	// Slug Slug of the market, or its id in lower case. Null only for signals set by older versions.
 	Slug       *string   `json:"slug"`
 	StreamerID Handle    `json:"streamerId"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 
-	// YesPct YES price in percent when the signal was set.
+	// YesPct YES price in percent when the signal was set, or 100, 0 or 50 for the outcome YES, NO or INVALID. Null: no price of the market is known.
 	YesPct *float32 `json:"yesPct"`
 }
 
@@ -11710,7 +11712,7 @@ type ClientInterface interface {
 
 	// SetOverlaySignalWithBody Set the caller's overlay signal
 	//
-	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11719,7 +11721,7 @@ type ClientInterface interface {
 
 	// SetOverlaySignal Set the caller's overlay signal
 	//
-	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -15419,7 +15421,7 @@ func (c *Client) GetOverlaySignal(ctx context.Context, params *GetOverlaySignalP
 
 // SetOverlaySignalWithBody Set the caller's overlay signal
 //
-// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15438,7 +15440,7 @@ func (c *Client) SetOverlaySignalWithBody(ctx context.Context, contentType strin
 
 // SetOverlaySignal Set the caller's overlay signal
 //
-// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -27234,7 +27236,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetOverlaySignalWithBodyWithResponse Set the caller's overlay signal
 	//
-	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -27243,7 +27245,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetOverlaySignalWithResponse Set the caller's overlay signal
 	//
-	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+	// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -39213,7 +39215,7 @@ func (c *ClientWithResponses) GetOverlaySignalWithResponse(ctx context.Context, 
 
 // SetOverlaySignalWithBodyWithResponse Set the caller's overlay signal
 //
-// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -39228,7 +39230,7 @@ func (c *ClientWithResponses) SetOverlaySignalWithBodyWithResponse(ctx context.C
 
 // SetOverlaySignalWithResponse Set the caller's overlay signal
 //
-// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+// Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -2494,7 +2494,7 @@ export interface paths {
         put?: never;
         /**
          * Set the caller's overlay signal
-         * @description Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used if it is known. Published on the channel `overlay:<handle>`.
+         * @description Replaces the previous one and is kept for 12 hours; heartbeats extend it. If `yesPct` or `slug` is absent, the value of the market is used: for `yesPct` its price, or its outcome, and for `slug` its slug, or its id in lower case. `yesPct` is null only if no price of the market is known. Published on the channel `overlay:<handle>`.
          */
         post: operations["setOverlaySignal"];
         /**
@@ -6279,11 +6279,12 @@ export interface components {
             closesAt?: string;
             marketId: components["schemas"]["MarketId"];
             name: string;
+            /** @description Slug of the market, or its id in lower case. Null only for signals set by older versions. */
             slug: string | null;
             streamerId: components["schemas"]["Handle"];
             /** Format: date-time */
             updatedAt: string;
-            /** @description YES price in percent when the signal was set. */
+            /** @description YES price in percent when the signal was set, or 100, 0 or 50 for the outcome YES, NO or INVALID. Null: no price of the market is known. */
             yesPct: number | null;
         };
         OverlayWrite: {

@@ -104,6 +104,29 @@ func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 	}
 }
 
+// TestBestCallHasTheScoringPrice checks that the recap of a broadcast shows the best call with its scoring price, which is higher
+// than the stated price, and with the score that the call has.
+func TestBestCallHasTheScoringPrice(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o := s.NewOperator(t)
+	market := s.NewVenueMarket(t, "kalshi", 0.70, nil)
+	show := o.Send(t, "/api/streamer/heartbeat", http.StatusOK, stack.Bearer(o.Key), stack.JSON{}).Text("showId")
+	call := o.File(t, stack.Call(market.ID, "YES", 1)).Require(http.StatusOK)
+	basis := call.Int("scoreBasisBps")
+	if basis < 6000 {
+		t.Fatalf("the scoring price is %d; want about 7000, the price of the market", basis)
+	}
+	admin(t, s, "/api/admin/resolve-signals", stack.JSON{"marketId": market.ID, "outcome": "YES"})
+	stack.Eventually(t, time.Minute, "the best call in the recap", func() bool {
+		return read(t, s.Hub+"/api/streamer/recap?handle="+o.Handle+"&showId="+show).Member("recap.bestCall.signalId") == call.Text("id")
+	})
+	basis = read(t, s.Hub+"/api/signals/"+call.Text("id")).Int("scoreBasisBps") // the second quote can raise it
+	read(t, s.Hub+"/api/streamer/recap?handle="+o.Handle+"&showId="+show).Expect(stack.JSON{
+		"recap.bestCall.signalId": call.Text("id"), "recap.bestCall.oddsBps": basis, "recap.bestCall.score": (10_000 - basis) / 100,
+	})
+}
+
 // TestChannelsOfABroadcast checks that each channel about a broadcast publishes changes with the values that the HTTP routes
 // return.
 func TestChannelsOfABroadcast(t *testing.T) {

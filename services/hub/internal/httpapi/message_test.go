@@ -399,10 +399,15 @@ func TestSignerOfARevokedKeyIsRefusedEvenIfTheHubMissedIt(t *testing.T) {
 	p, q := b.newSigningKey("one"), b.newSigningKey("two")
 	want(t, p.register(bearer(key), "signal:create"), 201, "")
 	want(t, q.register(bearer(key), "signal:create"), 201, "")
+	raw := p.write("signal.create", call(marketID))
+	want(t, b.send("POST", messagesPath+"/verify", raw), 200, "", "valid=true")
 	revoke := &operatorv1.RevokeKeyRequest{OperatorId: b.mara.GetId(), KeyId: id}
 	if _, err := b.deps.Ledger.OperatorWrites.RevokeKey(t.Context(), revoke); err != nil {
 		t.Fatal(err)
 	}
+	// A verification has the same answer, and stores nothing: it revokes no signer.
+	want(t, b.send("POST", messagesPath+"/verify", raw), 200, "", "valid=false", `"signer_revoked"`)
+	has(t, b.send("GET", signersPath+"/"+p.key(), ""), "status=active")
 	reason(t, b.submit(p.write("signal.create", call(marketID))), 401, "unauthenticated", message.ReasonRevoked)
 	for _, one := range []*signingKey{p, q} { // the refusal revoked them all
 		has(t, b.send("GET", signersPath+"/"+one.key(), ""), "status=revoked")

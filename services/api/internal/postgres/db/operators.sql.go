@@ -17,7 +17,8 @@ WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower($1) FOR UPDATE
 ), changed AS (
     UPDATE users SET
-        operator_type = coalesce($2::text, CASE WHEN $3::boolean THEN 'system_bot' END, operator_type),
+        operator_type = coalesce($2::text, CASE WHEN $3::boolean THEN 'system_bot' END,
+            operator_type),
         is_house = coalesce($4, is_house),
         seeded = coalesce($3::boolean, seeded),
         key_tier = coalesce($5::text, key_tier)
