@@ -161,6 +161,7 @@ POST   /dev/stream                               developer
 POST   /dev/session                              none
 GET    /studio                                   none session
 GET    /live/{handle}                            none session
+GET    /clips/{id}                               none session
 GET    /tip/{handle}                             none session
 GET    /sign-in                                  none session
 POST   /sign-out                                 none

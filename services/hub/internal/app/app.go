@@ -189,6 +189,8 @@ func (a *App) buildServers() error {
 		Secure:   secure,
 		Ledger:   a.api,
 		Pins:     d.Pins,
+		Clips:    d.Stations,
+		Links:    d.Links,
 		Network:  d.Network,
 		Keep:     a.cfg.Network.Keep,
 		Messages: a.messages,

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
 // withHostileCall returns a fixture with a database and a call whose texts contain markup and control characters.
@@ -193,11 +196,46 @@ func TestSharedTextHasNoBidiControls(t *testing.T) {
 	}
 }
 
-// TestShortLinkToATape checks that a short link to a tape is answered with 404, because tapes have no page.
+// TestShortLinkToATape checks that the page of a clip shows the clip, its market and its short link, and that the link leads to the
+// page. Clips that are not ready, deleted or of a suspended operator have no page.
 func TestShortLinkToATape(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.ledger.Exec("INSERT INTO hub.short_links (code, type, id) VALUES ('3yZe7dQ', 'tape', 'x')")
-	want(t, b.send("GET", "/api/c/3yZe7dQ", ""), 404, "not_found")
-	want(t, b.send("GET", "/api/c/3yZe7dQ", "", with("Accept", "text/html")), 404, "not_found")
+	b.mountPages()
+	const id, waiting, page = "0199f0c0-0000-7000-8000-000000000001", "0199f0c0-0000-7000-8000-000000000002", "/clips/"
+	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, title, url, duration_s, status, stance, created_by, created_at, ready_at) VALUES
+		('` + id + `', 'mara_k', '701122', 'The <river> turns', 'https://video-a.example/c.m3u8', 75, 'ready', 'NO', 'tidewatch', now(), now()),
+		('` + waiting + `', 'mara_k', '701122', NULL, NULL, NULL, 'processing', NULL, 'tidewatch', now(), NULL)`)
+	html := with("Accept", "text/html")
+	w := b.send("GET", page+id, "", html)
+	want(t, w, 200, "")
+	_, rest, _ := strings.Cut(w.Body.String(), `href="`+hubURL+`/api/c/`)
+	code, _, _ := strings.Cut(rest, `"`)
+	for _, text := range []string{
+		"The &lt;river&gt; turns", `href="/u/mara_k"`, `href="/m/701122"`, `href="/u/tidewatch"`, "1:15", `<span class="pill side-no">NO</span>`,
+		`data-stream="https://video-a.example/c.m3u8"`,
+	} {
+		if !strings.Contains(w.Body.String(), text) {
+			t.Errorf("the page has no %s", text)
+		}
+	}
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "media-src 'self' blob: https://video-a.example;") {
+		t.Errorf("policy %s", policy)
+	}
+	want(t, b.send("GET", "/api/c/"+code, ""), 200, "", "code="+code, "type=tape", "id="+id, "url="+hubURL+page+id)
+	if to := b.send("GET", "/api/c/"+code, "", html); to.Code != 302 || to.Header().Get("Location") != hubURL+page+id {
+		t.Errorf("redirect: %d %s", to.Code, to.Header().Get("Location"))
+	}
+	if again := b.send("GET", page+id, "", html); !strings.Contains(again.Body.String(), "/api/c/"+code) {
+		t.Error("the second read of the page has another code")
+	}
+	for _, missing := range []string{waiting, "0199f0c0-0000-7000-8000-000000000003", "x"} {
+		want(t, b.send("GET", page+missing, "", html), 404, "")
+	}
+	must(t, b.deps.Links.(*postgres.Store).OnAir().Decide(t.Context(), "mara_k", livestream.Suspended, b.clock.Now()))
+	want(t, b.send("GET", page+id, "", html), 404, "")
+	must(t, b.deps.Links.(*postgres.Store).OnAir().Decide(t.Context(), "mara_k", livestream.Approved, b.clock.Now()))
+	want(t, b.send("GET", page+id, "", html), 200, "")
+	b.ledger.Exec(`UPDATE hub.clips SET status = 'dropped', url = NULL`)
+	want(t, b.send("GET", page+id, "", html), 404, "")
 }

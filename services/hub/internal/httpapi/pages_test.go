@@ -28,7 +28,7 @@ func (b *fixture) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Router(), pages.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
-		Ledger: b.deps.Ledger, Pins: b.deps.Pins,
+		Ledger: b.deps.Ledger, Pins: b.deps.Pins, Clips: b.deps.Stations, Links: b.deps.Links,
 		Network: b.deps.Network, Keep: 10 * time.Minute,
 		Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,

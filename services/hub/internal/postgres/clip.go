@@ -95,6 +95,20 @@ func (s *Store) Clips(ctx context.Context, id protocol.MarketID, limit int) ([]s
 	}), err
 }
 
+// Clip implements stream.Store.
+func (s *Store) Clip(ctx context.Context, id string) (stream.Clip, error) {
+	row, ok, err := found(s.read.GetClip(ctx, id))
+	if err == nil && !ok {
+		err = stream.ErrNoClip
+	}
+	return stream.Clip{
+		ID: row.ID, Handle: row.Handle, MarketID: protocol.MarketID(row.MarketID), Title: row.Title, URL: pg.Value(row.URL),
+		ThumbnailURL: row.ThumbnailURL,
+		Duration: row.DurationS, Status: row.Status, Stance: row.Stance, Views: row.Views, Boosted: row.Boosted,
+		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, ReadyAt: pg.Value(row.ReadyAt),
+	}, err
+}
+
 // UnreportedTapes implements clip.ReportStore.
 func (s *Store) UnreportedTapes(ctx context.Context, repeat time.Time, limit int) ([]clip.Count, error) {
 	rows, err := s.read.ListUnreportedTapes(ctx, db.ListUnreportedTapesParams{Repeat: repeat, MaxRows: int32(limit)})

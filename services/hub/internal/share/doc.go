@@ -1,2 +1,2 @@
-// Package share manages short links to calls, markets and operators.
+// Package share manages short links to calls, markets, operators and tapes (clips).
 package share

@@ -17,6 +17,7 @@ const (
 	Signal   Kind = "signal"
 	Market   Kind = "market"
 	Operator Kind = "operator"
+	Tape     Kind = "tape" // a clip of this station
 )
 
 // Link is a short link: its code, and the kind and the id of its target.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
@@ -42,7 +43,13 @@ type Store interface {
 	Streams(ctx context.Context, market protocol.MarketID) ([]Stream, error)
 	// Clips lists the ready clips of a market, newest first, at most limit.
 	Clips(ctx context.Context, market protocol.MarketID, limit int) ([]Clip, error)
+	// Clip returns a ready clip. It returns ErrNoClip for a clip that is not ready or was deleted, and for a clip of a suspended
+	// operator or of a hidden profile.
+	Clip(ctx context.Context, id string) (Clip, error)
 }
+
+// ErrNoClip is the error for a clip that does not exist or is not shown.
+var ErrNoClip = apperr.New(apperr.NotFound, "not_found", "there is no clip with this id")
 
 // Playable reports whether raw is an https URL of an HLS playlist that the hub may pass on to viewers. If hosts is not empty, the
 // URL must have one of these hosts. A host includes the port unless it is 443.

@@ -194,8 +194,8 @@ func (s *Server) Short(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	to, ok := map[share.Kind]string{share.Signal: "/receipts/", share.Market: "/m/", share.Operator: "/u/"}[l.Kind]
-	if !ok { // tapes have no HTML page
+	to, ok := map[share.Kind]string{share.Signal: "/receipts/", share.Market: "/m/", share.Operator: "/u/", share.Tape: "/clips/"}[l.Kind]
+	if !ok {
 		return share.ErrUnknown
 	}
 	address := s.HubURL + to + url.PathEscape(l.ID)

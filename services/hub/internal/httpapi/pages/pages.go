@@ -33,6 +33,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
 //go:embed templates/*.html
@@ -47,6 +49,8 @@ type Deps struct {
 	Secure   bool   // cookies have the Secure attribute
 	Ledger   *ledgerclient.Client
 	Pins     market.Store
+	Clips    stream.Store
+	Links    share.Store
 	Network  *federation.Service
 	Keep     time.Duration // how long data of a partner station without updates is shown
 	People   People
@@ -128,7 +132,7 @@ func Mount(e *httpx.Router, d Deps) error {
 	}
 	for _, name := range []string{
 		"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
-		"pulse", "tip", "embed", "error", "overlay", "live", "tv", "studio", "docs",
+		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
@@ -200,6 +204,7 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodGet, personPath+":handle", "public", request.CacheShort, s.person),
 		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.embed),
 		page(http.MethodGet, livePath+":handle", "public", request.CacheShort, s.live),
+		page(http.MethodGet, clipPath+":id", "public", request.CacheShort, s.clip),
 		page(http.MethodGet, tipPath+":handle", "public", request.CacheShort, s.tip),
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
 		page(http.MethodGet, studioPath, "public session", "no-store", s.studio),

@@ -78,6 +78,16 @@ WHERE c.market_id = @market_id AND c.status = 'ready'
 ORDER BY c.created_at DESC, c.id DESC
 LIMIT @max_rows;
 
+-- name: GetClip :one
+-- Returns a ready clip of an operator who is shown.
+SELECT c.id, c.handle, coalesce(c.market_id, '')::text AS market_id, c.url, c.thumbnail_url, c.duration_s, c.status, c.stance,
+    (c.views + coalesce(v.views, 0))::bigint AS views, c.boosted, c.created_by, c.created_at, c.ready_at,
+    coalesce(c.title, '') AS title
+FROM clips c
+LEFT JOIN tape_views v ON v.origin = 'hub' AND v.tape_id = c.id::text
+WHERE c.id = @id AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld);
+
 -- name: CountClips :many
 -- Returns the number of ready clips of each market.
 SELECT c.market_id::text AS market_id, count(*) AS clips

@@ -160,6 +160,7 @@ async function clips() {
   at('clips').replaceChildren(...list.filter((c) => c.url).map((c) => element(
     'li', {}, element('button', { type: 'button', className: 'quiet', textContent: `Watch clip${c.durationS ? ` (${c.durationS} s)` : ''}`, onclick: () => replay(c) }),
     element('span', { className: 'fact', textContent: `Stream of @${c.handle}, clip by @${c.createdBy}` }),
+    element('a', { href: `/clips/${encodeURIComponent(c.id)}`, textContent: 'Page of the clip' }),
   )));
   at('no-clips').hidden = at('clips').children.length > 0;
 }

@@ -1,0 +1,70 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+const clipPath = "/clips/"
+
+type clipPage struct {
+	layout
+	ID, Heading, Handle string
+	Stream, Origins     string
+	MarketID, Market    string
+	Side, SideClass     string // call of the operator on the market; empty: none
+	CreatedBy           string
+	Created, CreatedISO string
+	Length, Views       string
+	ShareURL            string // short link; empty: it could not be stored
+}
+
+// clip handles GET /clips/{id}, the page of a clip (tape) of this station. Errors: not_found for a clip that is not ready, was
+// deleted, or whose operator is not shown.
+func (s *site) clip(c echo.Context) error {
+	id, ok := request.ParseUUID(c.Param("id"))
+	if !ok {
+		return stream.ErrNoClip
+	}
+	ctx := c.Request().Context()
+	shown, err := s.Clips.Clip(ctx, id)
+	if err != nil {
+		return err
+	}
+	g := newPartReader(ctx, partsTimeout)
+	market := readPart(g, "market", func(ctx context.Context) (*marketv1.Market, error) { return s.Ledger.Market(ctx, shown.MarketID) })
+	code := readPart(g, "link", func(ctx context.Context) (string, error) { return share.Mint(ctx, s.Links, share.Tape, id) })
+	unavailable := g.wait()
+
+	handle, title := string(shown.Handle), market.Value.GetTitle()
+	p := clipPage{
+		ID: id, Heading: cmp.Or(shown.Title, "Clip of @"+handle), Handle: handle, Stream: shown.URL, CreatedBy: string(shown.CreatedBy),
+		MarketID: string(shown.MarketID), Market: cmp.Or(title, "Market "+string(shown.MarketID)),
+		Created: when(shown.CreatedAt), CreatedISO: protocol.Stamp(shown.CreatedAt), Views: countOf(shown.Views, "view"),
+	}
+	p.layout = s.newLayout(c, p.Heading, "Clip of the broadcast of @"+handle+": "+p.Market, clipPath+id)
+	p.Unavailable, p.Wide, p.OGType = unavailable, true, "video.other"
+	if shown.Stance != nil {
+		p.Side, p.SideClass = *shown.Stance, sideClass(*shown.Stance)
+	}
+	if shown.Duration != nil {
+		p.Length = lengthOf(int64(*shown.Duration))
+	}
+	if code.Value != "" {
+		p.ShareURL = s.HubURL + "/api/c/" + code.Value
+	}
+	origins := s.videoOrigins(p.Stream)
+	p.Origins = strings.Join(origins, " ")
+	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))
+	return s.renderParts(c, g, http.StatusOK, "clip", p)
+}
