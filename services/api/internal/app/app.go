@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -184,7 +185,9 @@ func (a *App) buildServices() error {
 	a.ticker = relay.NewTicker(a.store, a.redis, a.broker, a.now, a.log)
 	a.store.OnMoved(a.pubsub.PublishMoved)
 	a.oracle.Watch(a.ticker.AllViewers)
-	a.signals.SetViewerCounter(func(id protocol.MarketID) int { return a.ticker.CachedViewers(string(id)) })
+	a.signals.SetViewerCounter(func(id protocol.MarketID, token string) int {
+		return cmp.Or(a.ticker.TokenViewers(token), a.ticker.CachedViewers(string(id)))
+	})
 	return nil
 }
 

@@ -46,6 +46,8 @@ type Store interface {
 	StoreTapes(ctx context.Context, list []Tapes) error
 	// ListWatched returns the number of viewers of the streams of each market, from reports after since.
 	ListWatched(ctx context.Context, since time.Time) (map[string]int, error)
+	// ListMarketTokens returns the order-book token of each market that has one.
+	ListMarketTokens(ctx context.Context, ids []string) (map[string]string, error)
 	// ListMarketStates returns the prices and crowds of markets; unknown ids are left out.
 	ListMarketStates(ctx context.Context, ids []string) ([]MarketState, error)
 }

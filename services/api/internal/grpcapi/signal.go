@@ -170,7 +170,7 @@ func draftOf(d *signalv1.Draft) (signal.Draft, error) {
 		ID: d.GetId(), MarketID: id, Side: side, Price: protocol.Bps(d.GetPriceBps()),
 		ChannelID: d.ChannelId, Confidence: wide[int](d.Confidence), CrowdYes: wide[protocol.Bps](d.CrowdYesBps),
 		TimeToResolution: wide[int](d.TimeToResolution), Source: d.GetSource(), MediaAssetID: d.MediaAssetId,
-		TextTake: d.TextTake, Reach: d.Reach, CrowdLean: wide[protocol.Bps](d.CrowdLeanBps),
+		TextTake: d.TextTake, Reach: d.Reach, ClobToken: d.GetClobTokenId(), CrowdLean: wide[protocol.Bps](d.CrowdLeanBps),
 		IdempotencyKey: d.IdempotencyKey, BodyHash: d.GetBodyHash(), MaxSlippage: wide[protocol.Bps](d.MaxSlippageBps),
 		AllowUnverified: d.GetAllowUnverified(),
 	}, nil

@@ -82,6 +82,13 @@ func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]in
 		pg.Fault(wrap("list watched markets", err))
 }
 
+// ListMarketTokens implements feed.Store.
+func (s *Store) ListMarketTokens(ctx context.Context, ids []string) (map[string]string, error) {
+	rows, err := s.q.ListMarketTokens(ctx, ids)
+	return indexed(rows, func(r db.ListMarketTokensRow) (string, string) { return r.MarketID, r.ClobTokenID }),
+		pg.Fault(wrap("list market tokens", err))
+}
+
 // FindCopy implements feed.Store.
 func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, error) {
 	row, err := s.rq.GetChannelCopy(ctx, string(c))

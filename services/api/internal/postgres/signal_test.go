@@ -299,15 +299,22 @@ func TestReachIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.signals(nil)
-	s.SetViewerCounter(func(id protocol.MarketID) int { return map[protocol.MarketID]int{"7": 42}[id] })
+	s.SetViewerCounter(func(id protocol.MarketID, token string) int {
+		if token == "71" {
+			return 5
+		}
+		return map[protocol.MarketID]int{"7": 42}[id]
+	})
 	stated := int64(9000)
 	for i, hash := range b.operators(2) {
-		for market, want := range map[string]int{"7": 42, "8": 9000} {
+		for market, want := range map[string]int{"7": 42, "8": 9000, "9": 5} {
 			if i == 0 {
 				b.venueMarket(market, 5000)
 			}
 			d := newDraft(market, protocol.Yes, 5000)
-			d.Reach = &stated
+			if d.Reach = &stated; market == "9" {
+				d.ClobToken = "71"
+			}
 			c := signal.Call{Caller: signal.Caller{KeyHash: hash}, Draft: d}
 			var err error
 			if i == 0 {

@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -22,8 +21,8 @@ var processes = redisx.Key("readers")
 
 func readersOf(process string) string { return redisx.Key("readers:" + process) }
 
-// count stores own, the number of readers of this process by market, in Redis. It returns the sums over all processes for the
-// markets of own, or own itself with an error.
+// count stores own, the number of readers of this process by market, in Redis. It returns the sums over all processes, or own
+// itself with an error.
 func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int, error) {
 	now := t.now()
 	fields := make([]any, 0, 2*len(own))
@@ -42,28 +41,15 @@ func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int,
 		p.Expire(ctx, processes, readersLife)
 		return nil
 	})
-	if err != nil || len(own) == 0 {
-		return own, err
-	}
-	ids, others := slices.Collect(maps.Keys(own)), t.redis.Pipeline()
-	var answers []*redis.SliceCmd
-	err = t.forEachOther(ctx, func(key string) error {
-		answers = append(answers, others.HMGet(ctx, key, ids...))
-		return nil
-	})
 	if err != nil {
 		return own, err
 	}
-	if _, err := others.Exec(ctx); err != nil {
+	sums, err := t.others(ctx)
+	if err != nil {
 		return own, err
 	}
-	sums := maps.Clone(own)
-	for _, answer := range answers {
-		for i, v := range answer.Val() {
-			text, _ := v.(string)
-			n, _ := strconv.Atoi(text) // an invalid number counts as 0
-			sums[ids[i]] += n
-		}
+	for id, n := range own {
+		sums[id] += n
 	}
 	return sums, nil
 }

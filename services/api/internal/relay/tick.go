@@ -45,7 +45,9 @@ type Ticker struct {
 
 	mu      sync.Mutex
 	moved   map[string]bool // markets whose prices may have changed since the last publication, at most MaxMarkets
-	viewers map[string]int  // viewers by market: readers of its channel and viewers of its streams
+	viewers map[string]int  // viewers by market: readers of its channel in all processes and viewers of its streams
+	own     map[string]int  // markets with readers in this process
+	tokens  map[string]int  // viewers by order-book token of their markets
 	watched map[string]int  // viewers of streams by market
 }
 
@@ -59,7 +61,7 @@ func NewTicker(store feed.Store, c *redisx.Client, fanOut *broker.Broker, now fu
 // the last count.
 func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	t.mu.Lock()
-	n, known := t.viewers[marketID]
+	n, known := t.viewers[marketID], t.own[marketID] > 0
 	watched := t.watched[marketID]
 	t.mu.Unlock()
 	if known {
@@ -96,7 +98,15 @@ func (t *Ticker) AllViewers(ctx context.Context) map[protocol.MarketID]int64 {
 func (t *Ticker) CachedViewers(marketID string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return max(t.viewers[marketID], t.watched[marketID])
+	return t.viewers[marketID]
+}
+
+// TokenViewers returns the number of viewers of the markets with an order-book token at the last count, some seconds ago. It
+// returns 0 if no such market is known. It sends no request to Redis or the database.
+func (t *Ticker) TokenViewers(token string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tokens[token]
 }
 
 // Run publishes states and viewer counts until ctx ends. It logs the first of several consecutive errors.
@@ -263,7 +273,7 @@ func crowdData(s feed.MarketState) []byte {
 	return fmt.Appendf(nil, `{"yesPercent":%s,"totalSignals":%d}`, percent, total)
 }
 
-// PublishViewers counts the viewers of each market that has readers in this process, and publishes counts that have changed.
+// PublishViewers counts the viewers of all markets, and publishes the changed counts of markets that have readers in this process.
 // If the counts of other processes or of streams cannot be read, PublishViewers uses 0 for them.
 func (t *Ticker) PublishViewers(ctx context.Context) {
 	own := t.broker.Markets()
@@ -276,19 +286,38 @@ func (t *Ticker) PublishViewers(ctx context.Context) {
 	if err != nil {
 		watched = nil
 	}
-	viewers := make(map[string]int, len(sums))
-	for id, n := range sums {
-		viewers[id] = n + watched[id]
+	viewers := maps.Clone(sums)
+	for id, n := range watched {
+		viewers[id] += n
 	}
+	tokens := t.byToken(ctx, viewers)
 	t.mu.Lock()
-	before := t.viewers
-	t.viewers, t.watched = viewers, watched
+	before, read := t.viewers, t.own
+	t.viewers, t.own, t.watched, t.tokens = viewers, own, watched, tokens
 	t.mu.Unlock()
-	for id, n := range viewers {
-		if before[id] != n && own[id] > 0 {
+	for id := range own {
+		if n := viewers[id]; before[id] != n || read[id] == 0 {
 			t.publish(id, feed.ViewersUpdated, now, fmt.Appendf(nil, `{"viewers":%d}`, n))
 		}
 	}
+}
+
+// byToken adds up the viewers of markets by order-book token. It returns nil if the tokens cannot be read.
+func (t *Ticker) byToken(ctx context.Context, viewers map[string]int) map[string]int {
+	if len(viewers) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, priceEvery)
+	defer cancel()
+	tokens, err := t.store.ListMarketTokens(ctx, slices.Collect(maps.Keys(viewers)))
+	if err != nil {
+		return nil
+	}
+	sums := make(map[string]int, len(tokens))
+	for id, token := range tokens {
+		sums[token] += viewers[id]
+	}
+	return sums
 }
 
 func (t *Ticker) watch(ctx context.Context, now time.Time) (map[string]int, error) {

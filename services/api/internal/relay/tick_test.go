@@ -161,6 +161,20 @@ func TestTickerCountsStreamViewers(t *testing.T) {
 	if n, m := ticker.CachedViewers("1"), ticker.CachedViewers("2"); n != 38 || m != 0 {
 		t.Errorf("%d and %d cached viewers, want 38 and 0", n, m)
 	}
+	b.exec(`UPDATE api.markets SET clob_token_id = '7132' WHERE market_id = '3'`)
+	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, clob_token_id, created_at, updated_at)
+		VALUES ('kalshi-GAUGE', 'kalshi', 'Gauge', 'open', '7132', now(), now())`)
+	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at, viewers, viewers_at) VALUES ('kalshi-GAUGE', 'mara_k', true, now(), 2, now())`)
+	ticker.PublishViewers(t.Context())
+	if n, m := ticker.TokenViewers("7132"), ticker.TokenViewers(""); n != 39 || m != 0 {
+		t.Errorf("%d viewers of the token and %d without a token, want 39 and 0", n, m)
+	}
+	// A process without readers of a market counts those of the other processes.
+	second := relay.NewTicker(b.store, client, newBroker(t, 8), time.Now, slog.New(slog.DiscardHandler))
+	second.PublishViewers(t.Context())
+	if n := second.CachedViewers("1"); n != 38 {
+		t.Errorf("%d cached viewers in another process, want 38", n)
+	}
 	b.exec(`UPDATE api.market_live SET viewers = 0`)
 	ticker.PublishViewers(t.Context())
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":38}`, `{"viewers":1}`}, one.data()) })

@@ -71,7 +71,8 @@ type Service struct {
 	Store
 	markets *market.Service
 	now     func() time.Time
-	counted func(protocol.MarketID) int // returns the number of viewers of a market; may be nil
+	// counted returns the number of viewers of the markets with an order-book token, or of a market; it may be nil.
+	counted func(id protocol.MarketID, token string) int
 }
 
 // NewService returns a Service that stores calls in store. markets provides the quotes of markets.
@@ -79,16 +80,19 @@ func NewService(store Store, markets *market.Service, now func() time.Time) *Ser
 	return &Service{Store: store, markets: markets, now: now}
 }
 
-// SetViewerCounter sets the function that returns the number of viewers of a market. The function must not block. Its result
-// is stored as the reach of a call. If the result is 0, or if no function is set, the reach that the client states is stored.
-func (s *Service) SetViewerCounter(counted func(protocol.MarketID) int) { s.counted = counted }
+// SetViewerCounter sets the function that returns the number of viewers of the markets with the order-book token of a call, or of
+// its market if no such market has viewers. The function must not block. Its result is stored as the reach of the call. If the
+// result is 0, or if no function is set, the reach that the client states is stored.
+func (s *Service) SetViewerCounter(counted func(id protocol.MarketID, token string) int) {
+	s.counted = counted
+}
 
-// setReach sets the reach of a draft to the number of viewers of its market, unless the number is 0 or unknown.
+// setReach sets the reach of a draft to the number of viewers of its token or market, unless the number is 0 or unknown.
 func (s *Service) setReach(d *Draft) {
 	if s.counted == nil {
 		return
 	}
-	if n := int64(s.counted(d.MarketID)); n > 0 {
+	if n := int64(s.counted(d.MarketID, d.ClobToken)); n > 0 {
 		d.Reach = &n
 	}
 }

@@ -57,6 +57,7 @@ type Draft struct {
 	MediaAssetID     *string
 	TextTake         *string
 	Reach            *int64
+	ClobToken        string        // order-book token of the market as the caller states it; empty: none
 	CrowdLean        *protocol.Bps // stored only in the audit log
 	IdempotencyKey   *string
 	BodyHash         []byte

@@ -107,6 +107,10 @@ FROM market_totals AS t LEFT JOIN markets AS m ON m.market_id = t.market_id
 WHERE t.yes + t.no > 0
 GROUP BY 1;
 
+-- name: ListMarketTokens :many
+-- Returns the order-book tokens of the given markets that have one.
+SELECT market_id, clob_token_id FROM markets WHERE market_id = ANY (@ids::text[]) AND clob_token_id <> '';
+
 -- name: ListWatchedMarkets :many
 -- Returns the number of viewers of the streams of each market, from reports after @since.
 SELECT market_id, least(sum(viewers), 2147483647)::integer AS viewers
