@@ -61,6 +61,10 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 			v := 50.0
 			r.VolumeUnit, r.VolumeUSD, r.Volume24h = "contracts", nil, &v
 		}),
+		b.answer("manifold-y", 3000, long, func(r *market.Record) {
+			total, usd, day := 50_000.0, 500.0, 1000.0
+			r.VolumeUnit, r.Volume, r.VolumeUSD, r.Volume24h = "mana", &total, &usd, &day
+		}),
 		b.answer("5", 3000, long, func(r *market.Record) { r.Outcomes = nil }))
 	b.nativeMarket("native-aaaaaaaaaaaa", 2000)
 	b.nativeMarket("native-bbbbbbbbbbbb", 5000)
@@ -77,7 +81,7 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 	}
 	b.exec(`INSERT INTO api.signal_events (id, signal_id, type, payload, created_at) VALUES (gen_random_uuid(), $1, 'take', '{}', $2)`, id, b.clock.Now())
 	facts := b.facts()
-	if len(facts) != 6 || facts["2"].ID != "" || facts["7"].ID != "" || facts["native-bbbbbbbbbbbb"].ID != "" {
+	if len(facts) != 7 || facts["2"].ID != "" || facts["7"].ID != "" || facts["native-bbbbbbbbbbbb"].ID != "" {
 		t.Fatalf("%d facts: %v", len(facts), facts)
 	}
 	f := facts["1"]
@@ -91,6 +95,9 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 	}
 	if f := facts["kalshi-x"]; f.Volume != nil || f.Volume24h != nil {
 		t.Errorf("a volume in contracts was read as USD: %v %v", f.Volume, f.Volume24h)
+	}
+	if f := facts["manifold-y"]; f.Volume24h == nil || *f.Volume24h != 10 {
+		t.Errorf("the volume of a day is %v in USD, want 10", f.Volume24h)
 	}
 	if f := facts["5"]; f.Callable || f.Outcome != "Yes" {
 		t.Errorf("disputed market: %+v", f)

@@ -106,6 +106,28 @@ func TestStreamedPriceIsNoAnswer(t *testing.T) {
 	}
 }
 
+// TestHotMarketsOfEveryUnit checks that the markets of the programme lanes are refreshed and streamed for venues whose volume is not
+// in USD.
+func TestHotMarketsOfEveryUnit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for provider, id := range map[protocol.Provider]string{protocol.Kalshi: "kalshi-A", protocol.Manifold: "manifold-a"} {
+		b.priced(noon.Add(-time.Minute), id)
+		unit := map[protocol.Provider]string{protocol.Kalshi: "contracts", protocol.Manifold: "mana"}[provider]
+		b.exec(`UPDATE api.markets SET category = 'music', end_date = $2, volume_unit = $3, clob_token_id = '9', provider = $4
+			WHERE market_id = $1`, id, noon.Add(time.Hour), unit, string(provider))
+		b.exec(`UPDATE api.market_quotes SET volume = 100000, volume_usd = 1000 WHERE market_id = $1`, id)
+		hot, err := b.ListHot(t.Context(), provider, noon, noon.Add(-45*time.Second), noon.Add(-5*time.Minute), 500, 25)
+		if err != nil || len(hot) != 1 || string(hot[0]) != id {
+			t.Errorf("%s: hot %v, want %s (%v)", provider, hot, id, err)
+		}
+		streamed, err := b.ListStreamed(t.Context(), provider, noon, nil, 10)
+		if err != nil || len(streamed) != 1 || string(streamed[0].ID) != id {
+			t.Errorf("%s: streamed %v, want %s (%v)", provider, streamed, id, err)
+		}
+	}
+}
+
 func TestStreamedOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -3,16 +3,14 @@
 -- with open calls or in a programme soon (the next markets of each programme lane by end date), and at most @most_new
 -- with open calls that never had an answer. The separate limit prevents the latter from displacing the others. Markets
 -- that were requested since @asked_before without an answer are omitted; an answer within a minute after the request
--- counts. The lanes are read one by one along the index markets_lined. Only volumes in USD are compared.
+-- counts. The lanes are read one by one along the index markets_by_lane. Volumes are compared in USD.
 WITH RECURSIVE lanes AS (
     (SELECT m.category FROM markets m
      WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-         AND m.volume_unit = 'usd'
      ORDER BY m.category LIMIT 1)
     UNION ALL
     SELECT (SELECT m.category FROM markets m
         WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category > l.category
         ORDER BY m.category LIMIT 1)
     FROM lanes l WHERE l.category IS NOT NULL
@@ -21,7 +19,6 @@ WITH RECURSIVE lanes AS (
         SELECT m.market_id
         FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
         WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category = l.category AND m.end_date > sqlc.arg(now)::timestamptz + interval '10 minutes'
             AND q.yes_bps IS NOT NULL AND q.volume_usd >= 1000
         ORDER BY m.end_date, m.market_id LIMIT 24) n
@@ -59,12 +56,10 @@ LIMIT sqlc.arg('limit');
 WITH RECURSIVE lanes AS (
     (SELECT m.category FROM markets m
      WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-         AND m.volume_unit = 'usd'
      ORDER BY m.category LIMIT 1)
     UNION ALL
     SELECT (SELECT m.category FROM markets m
         WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category > l.category
         ORDER BY m.category LIMIT 1)
     FROM lanes l WHERE l.category IS NOT NULL
@@ -77,7 +72,6 @@ WITH RECURSIVE lanes AS (
         SELECT m.market_id
         FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
         WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category = l.category AND m.end_date > sqlc.arg(now)::timestamptz + interval '10 minutes'
             AND q.yes_bps IS NOT NULL AND q.volume_usd >= 1000
         ORDER BY m.end_date, m.market_id LIMIT 24) n
