@@ -75,6 +75,7 @@ func TestOneReplicaBuildsForAll(t *testing.T) {
 		{hub, "situations", "/api/situations?limit=7", 10 * time.Second},
 		{hub, "tiles", "/api/oracle/featured?limit=7", 10 * time.Second},
 		{hub, "airable", "/api/markets/airable?limit=7", 30 * time.Second},
+		{hub, "markets", "/api/markets?limit=7", time.Second},
 		{hub, "related", "/api/m/" + market.ID + "/related", 5 * time.Second},
 		{hub, "network", "/api/network/operators?limit=7", 2 * time.Second},
 		{hub, "board", "/api/operator/leaderboard?limit=7", time.Second},

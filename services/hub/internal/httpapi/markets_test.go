@@ -351,6 +351,7 @@ func TestMarketList(t *testing.T) {
 		"?minVolumeUsd=1e3&sort=closes&closesAfter=2026-09-17T18:00:00%2B02:00": "status=any provider= sort=endDate min=1000 after=true",
 		"?sort=calls": "status=any provider= sort=calls min=0 after=false", "?sort=move": "status=any provider= sort=move min=0 after=false",
 	} {
+		b.clock.Advance(time.Minute) // no list is cached
 		b.send("GET", "/api/markets"+raw, "")
 		r := apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger)
 		equal(t, fmt.Sprintf("status=%s provider=%s sort=%s min=%v after=%t", r.GetStatus(), r.GetProvider(), r.GetSort(), r.GetMinVolumeUsd(),
@@ -358,7 +359,10 @@ func TestMarketList(t *testing.T) {
 	}
 	b.send("GET", "/api/markets?ids="+strings.Repeat("1,", 5000)+"2", "")
 	equal(t, len(apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger).GetIds()), 100)
+	has(t, b.send("GET", "/api/markets", ""), "count=7")
 	b.ledger.Fail(apitest.ErrDB)
+	has(t, b.send("GET", "/api/markets?limit=100&sort=volume&x=1", ""), "count=7", "X-Degraded: ") // the cached answer of a list above
+	b.clock.Advance(time.Minute)
 	w := b.send("GET", "/api/markets", "")
 	golden(t, "catalogue/listed_unavailable", w)
 	has(t, w, "Access-Control-Allow-Origin: *", "X-Degraded: db")

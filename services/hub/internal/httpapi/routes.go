@@ -192,7 +192,7 @@ func (s *Server) routes() []route {
 		post(author, "/api/m/:marketId/streams", request.Body(s.live.BindStream)).permit(grant.Broadcast),
 		del(author, "/api/m/:marketId/streams", s.live.UnbindStream).permit(grant.Broadcast),
 		read("/api/m/:marketId/clips", cacheShort, request.ByMarket(s.live.MarketClips)).orEmpty(liveapi.EmptyClips),
-		open("/api/markets", cacheShort, s.reads.ListMarkets).orEmpty(empty[openapi.MarketList]),
+		open("/api/markets", cacheShort, nil).fromCacheOrEmpty(s.reads.ListMarkets()),
 		read("/api/markets/airable", cacheProgram, nil).fromCacheOrEmpty(s.reads.Airable()),
 
 		read("/api/wire", cacheWire, nil).fromCache(s.reads.WireMoves()),

@@ -22,6 +22,8 @@ const (
 	tileKeys = 64  // two heatmap modes, and the lengths of the oracle list
 	listKeys = 64  // lists of airable markets
 
+	marketKeys = 256 // lists of all markets
+
 	relatedTTL     = 5 * time.Second
 	relatedTimeout = 900 * time.Millisecond // the ledger may read an unknown market from its venue
 	relatedKeys    = 1024
@@ -42,6 +44,7 @@ type Server struct {
 	TilePages                           view.FallbackCache
 	movePages, situationPages           view.FallbackCache
 	feedPages, boardPages, airingPages  view.FallbackCache // their fallback copies are not used
+	marketPages                         view.FallbackCache // its fallback copies are not used
 	recordPages, skillPages, pulsePages *httpcache.Cache
 	relatedPages                        *httpcache.Cache
 	eventLeads                          *eventLeads
@@ -52,6 +55,9 @@ type Server struct {
 func New(s *Server, b *view.Caches) *Server {
 	quick := httpcache.Options{TTL: view.QuickTTL, Stale: quickStale, IfError: quickIfError, Timeout: view.BuildTimeout}
 	s.feedPages.Pages, s.boardPages.Pages = b.OpenShared("feed", quick), b.OpenShared("board", quick)
+	marketLists := quick
+	marketLists.MaxKeys = marketKeys
+	s.marketPages.Pages = b.OpenShared("markets", marketLists)
 	s.recordPages = b.Open(quick) // many, and each has few readers
 	s.skillPages = b.OpenShared("skill", httpcache.Options{TTL: skillTTL, Stale: skillTTL, Timeout: SkillTimeout, MaxKeys: skillKeys})
 	s.pulsePages = b.OpenShared("pulse", httpcache.Options{TTL: pulseTTL, Timeout: PulseTimeout})
