@@ -3666,8 +3666,10 @@ type SignalDraft struct {
 	MediaAssetID *string `json:"mediaAssetId,omitempty"`
 	TextTake     *string `json:"textTake,omitempty"`
 
-	// Reach Reach stated by the caller, not verified; stored as at most 100000.
-	Reach       *int64  `json:"reach,omitempty"`
+	// Reach Reach stated by the caller, not verified; stored as at most 100000. If the service counts viewers of the market, their number is stored instead.
+	Reach *int64 `json:"reach,omitempty"`
+
+	// ClobTokenID Order-book token of the market. If the service counts viewers of the markets with this token, their number is stored as the reach. It is not stored itself.
 	ClobTokenID *string `json:"clobTokenId,omitempty"`
 
 	// CrowdLeanBps Stored for audit only, never shown on the call.

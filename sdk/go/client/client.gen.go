@@ -1910,6 +1910,7 @@ const (
 	ShortLinkTypeMarket   ShortLinkType = "market"
 	ShortLinkTypeOperator ShortLinkType = "operator"
 	ShortLinkTypeSignal   ShortLinkType = "signal"
+	ShortLinkTypeTape     ShortLinkType = "tape"
 )
 
 // Valid indicates whether the value is a known member of the ShortLinkType enum.
@@ -1920,6 +1921,8 @@ func (e ShortLinkType) Valid() bool {
 	case ShortLinkTypeOperator:
 		return true
 	case ShortLinkTypeSignal:
+		return true
+	case ShortLinkTypeTape:
 		return true
 	default:
 		return false
@@ -6334,8 +6337,10 @@ type SignalDraft struct {
 	// AllowUnverified With `maxSlippageBps`: if the market has no fresh quote, store the call unverified, without points, instead of rejecting it. A moved price is still rejected. No effect without `maxSlippageBps`. Absent: false.
 	AllowUnverified *bool   `json:"allowUnverified,omitempty"`
 	ChannelID       *string `json:"channelId,omitempty"`
-	ClobTokenID     *string `json:"clobTokenId,omitempty"`
-	Confidence      *int    `json:"confidence,omitempty"`
+
+	// ClobTokenID Order-book token of the market. If the service counts viewers of the markets with this token, their number is stored as the reach. It is not stored itself.
+	ClobTokenID *string `json:"clobTokenId,omitempty"`
+	Confidence  *int    `json:"confidence,omitempty"`
 
 	// CrowdLeanBps Stored for audit only, never shown on the call.
 	CrowdLeanBps *int `json:"crowdLeanBps,omitempty"`
@@ -6362,7 +6367,7 @@ type SignalDraft struct {
 	// PriceAtPrediction Price of the side called, in bps.
 	PriceAtPrediction int `json:"priceAtPrediction"`
 
-	// Reach Reach stated by the caller, not verified; stored as at most 100000.
+	// Reach Reach stated by the caller, not verified; stored as at most 100000. If the service counts viewers of the market, their number is stored instead.
 	Reach *int `json:"reach,omitempty"`
 
 	// Source Any other value is stored as `web`.
@@ -10620,7 +10625,7 @@ type ClientInterface interface {
 
 	// GetShortLink Resolve a short link
 	//
-	// Calls, markets and operators have short links. Tapes have none.
+	// Calls, markets, operators and tapes (clips of this installation) have short links. An embed creates the short link of its item, and the page `/clips/{id}` the one of its clip. A link stays valid; the page behind it is 404 after the item was deleted or hidden.
 	//
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13039,7 +13044,7 @@ func (c *Client) GetSpotlight(ctx context.Context, reqEditors ...RequestEditorFn
 
 // GetShortLink Resolve a short link
 //
-// Calls, markets and operators have short links. Tapes have none.
+// Calls, markets, operators and tapes (clips of this installation) have short links. An embed creates the short link of its item, and the page `/clips/{id}` the one of its clip. A link stays valid; the page behind it is 404 after the item was deleted or hidden.
 //
 // Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -26000,7 +26005,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetShortLinkWithResponse Resolve a short link
 	//
-	// Calls, markets and operators have short links. Tapes have none.
+	// Calls, markets, operators and tapes (clips of this installation) have short links. An embed creates the short link of its item, and the page `/clips/{id}` the one of its clip. A link stays valid; the page behind it is 404 after the item was deleted or hidden.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -37205,7 +37210,7 @@ func (c *ClientWithResponses) GetSpotlightWithResponse(ctx context.Context, reqE
 
 // GetShortLinkWithResponse Resolve a short link
 //
-// Calls, markets and operators have short links. Tapes have none.
+// Calls, markets, operators and tapes (clips of this installation) have short links. An embed creates the short link of its item, and the page `/clips/{id}` the one of its clip. A link stays valid; the page behind it is 404 after the item was deleted or hidden.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -568,7 +568,7 @@ export interface paths {
         };
         /**
          * Resolve a short link
-         * @description Calls, markets and operators have short links. Tapes have none.
+         * @description Calls, markets, operators and tapes (clips of this installation) have short links. An embed creates the short link of its item, and the page `/clips/{id}` the one of its clip. A link stays valid; the page behind it is 404 after the item was deleted or hidden.
          */
         get: operations["getShortLink"];
         put?: never;
@@ -3341,6 +3341,26 @@ export interface paths {
          * @description The first 100 places of the board that `/api/operator/leaderboard` returns for the same parameters.
          */
         get: operations["getBoardPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/clips/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of a clip
+         * @description The video, the market, the operator and the short link of a clip (tape) of this installation. 404: the clip does not exist, is not ready, was deleted, or belongs to an operator who is not shown.
+         */
+        get: operations["getClipPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7105,7 +7125,7 @@ export interface components {
             code: string;
             id: string;
             /** @enum {string} */
-            type: "signal" | "market" | "operator";
+            type: "signal" | "market" | "operator" | "tape";
             /** Format: uri */
             url: string;
         };
@@ -7169,6 +7189,7 @@ export interface components {
             /** @description With `maxSlippageBps`: if the market has no fresh quote, store the call unverified, without points, instead of rejecting it. A moved price is still rejected. No effect without `maxSlippageBps`. Absent: false. */
             allowUnverified?: boolean | null;
             channelId?: string | null;
+            /** @description Order-book token of the market. If the service counts viewers of the markets with this token, their number is stored as the reach. It is not stored itself. */
             clobTokenId?: string | null;
             confidence?: number | null;
             /** @description Stored for audit only, never shown on the call. */
@@ -7186,7 +7207,7 @@ export interface components {
             mediaAssetId?: string | null;
             /** @description Price of the side called, in bps. */
             priceAtPrediction: number;
-            /** @description Reach stated by the caller, not verified; stored as at most 100000. */
+            /** @description Reach stated by the caller, not verified; stored as at most 100000. If the service counts viewers of the market, their number is stored instead. */
             reach?: number | null;
             /**
              * @description Any other value is stored as `web`.
@@ -13369,6 +13390,22 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getClipPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the clip. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };

@@ -273,8 +273,8 @@ func crowdData(s feed.MarketState) []byte {
 	return fmt.Appendf(nil, `{"yesPercent":%s,"totalSignals":%d}`, percent, total)
 }
 
-// PublishViewers counts the viewers of all markets, and publishes the changed counts of markets that have readers in this process.
-// If the counts of other processes or of streams cannot be read, PublishViewers uses 0 for them.
+// PublishViewers counts the viewers of all markets, and publishes the changed counts of markets that have readers in this
+// process. If the counts of other processes or of streams cannot be read, PublishViewers uses 0 for them.
 func (t *Ticker) PublishViewers(ctx context.Context) {
 	own := t.broker.Markets()
 	sums, err := t.count(ctx, own)

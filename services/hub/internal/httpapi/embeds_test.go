@@ -239,3 +239,22 @@ func TestShortLinkToATape(t *testing.T) {
 	b.ledger.Exec(`UPDATE hub.clips SET status = 'dropped', url = NULL`)
 	want(t, b.send("GET", page+id, "", html), 404, "")
 }
+
+// TestSharedSidesHaveTheirNames checks that the receipt and the cards of a market whose sides are not Yes and No name the sides.
+func TestSharedSidesHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.mountPages()
+	b.ledger.Exec(`UPDATE markets SET outcome_labels = '{Slate City,"Ochre <Rovers>"}', yes_index = 1 WHERE market_id = '` + marketID + `'`)
+	w := b.send("POST", "/api/predictions", `{"marketId":"`+marketID+`","direction":"NO","priceAtPrediction":6850}`, b.byKey())
+	want(t, w, 200, "")
+	id := field(w, "id")
+	page := b.send("GET", "/receipts/"+id, "", with("Accept", "text/html")).Body.String()
+	for _, text := range []string{`<div class="side"><span>Slate City</span></div>`, "scoring price of Slate City", "Ochre &lt;Rovers&gt; at filing", "<title>Slate City at "} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the receipt has no %s", text)
+		}
+	}
+	has(t, b.send("GET", "/api/card/signal/"+id+"?format=json", ""), " called Slate City at ")
+	has(t, b.send("GET", "/api/card/market/"+marketID+"?format=json", ""), "Ochre ", " · Slate City ")
+}

@@ -104,7 +104,7 @@ func (s *Store) Clip(ctx context.Context, id string) (stream.Clip, error) {
 	return stream.Clip{
 		ID: row.ID, Handle: row.Handle, MarketID: protocol.MarketID(row.MarketID), Title: row.Title, URL: pg.Value(row.URL),
 		ThumbnailURL: row.ThumbnailURL,
-		Duration: row.DurationS, Status: row.Status, Stance: row.Stance, Views: row.Views, Boosted: row.Boosted,
+		Duration:     row.DurationS, Status: row.Status, Stance: row.Stance, Views: row.Views, Boosted: row.Boosted,
 		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, ReadyAt: pg.Value(row.ReadyAt),
 	}, err
 }

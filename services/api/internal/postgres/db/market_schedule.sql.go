@@ -230,12 +230,10 @@ const ListHotMarkets = `-- name: ListHotMarkets :many
 WITH RECURSIVE lanes AS (
     (SELECT m.category FROM markets m
      WHERE m.provider = $3::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-         AND m.volume_unit = 'usd'
      ORDER BY m.category LIMIT 1)
     UNION ALL
     SELECT (SELECT m.category FROM markets m
         WHERE m.provider = $3::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category > l.category
         ORDER BY m.category LIMIT 1)
     FROM lanes l WHERE l.category IS NOT NULL
@@ -244,7 +242,6 @@ WITH RECURSIVE lanes AS (
         SELECT m.market_id
         FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
         WHERE m.provider = $3::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category = l.category AND m.end_date > $4::timestamptz + interval '10 minutes'
             AND q.yes_bps IS NOT NULL AND q.volume_usd >= 1000
         ORDER BY m.end_date, m.market_id LIMIT 24) n
@@ -278,7 +275,7 @@ type ListHotMarketsParams struct {
 // with open calls or in a programme soon (the next markets of each programme lane by end date), and at most @most_new
 // with open calls that never had an answer. The separate limit prevents the latter from displacing the others. Markets
 // that were requested since @asked_before without an answer are omitted; an answer within a minute after the request
-// counts. The lanes are read one by one along the index markets_lined. Only volumes in USD are compared.
+// counts. The lanes are read one by one along the index markets_by_lane. Volumes are compared in USD.
 func (q *Queries) ListHotMarkets(ctx context.Context, arg ListHotMarketsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListHotMarkets,
 		arg.MostNew,
@@ -416,12 +413,10 @@ const ListStreamedMarkets = `-- name: ListStreamedMarkets :many
 WITH RECURSIVE lanes AS (
     (SELECT m.category FROM markets m
      WHERE m.provider = $1::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-         AND m.volume_unit = 'usd'
      ORDER BY m.category LIMIT 1)
     UNION ALL
     SELECT (SELECT m.category FROM markets m
         WHERE m.provider = $1::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category > l.category
         ORDER BY m.category LIMIT 1)
     FROM lanes l WHERE l.category IS NOT NULL
@@ -434,7 +429,6 @@ WITH RECURSIVE lanes AS (
         SELECT m.market_id
         FROM markets m JOIN market_quotes q ON q.market_id = m.market_id
         WHERE m.provider = $1::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
-            AND m.volume_unit = 'usd'
             AND m.category = l.category AND m.end_date > $4::timestamptz + interval '10 minutes'
             AND q.yes_bps IS NOT NULL AND q.volume_usd >= 1000
         ORDER BY m.end_date, m.market_id LIMIT 24) n

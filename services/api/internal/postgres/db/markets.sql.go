@@ -371,6 +371,36 @@ func (q *Queries) ListMarketCrowds(ctx context.Context, ids []string) ([]ListMar
 	return items, nil
 }
 
+const ListMarketTokens = `-- name: ListMarketTokens :many
+SELECT market_id, clob_token_id FROM markets WHERE market_id = ANY ($1::text[]) AND clob_token_id <> ''
+`
+
+type ListMarketTokensRow struct {
+	MarketID    string
+	ClobTokenID string
+}
+
+// Returns the order-book tokens of the given markets that have one.
+func (q *Queries) ListMarketTokens(ctx context.Context, ids []string) ([]ListMarketTokensRow, error) {
+	rows, err := q.db.Query(ctx, ListMarketTokens, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListMarketTokensRow{}
+	for rows.Next() {
+		var i ListMarketTokensRow
+		if err := rows.Scan(&i.MarketID, &i.ClobTokenID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListMarkets = `-- name: ListMarkets :many
 SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator, m.yes_price_bps, m.no_price_bps, m.sides_quoted_at, m.tapes FROM market_records AS m WHERE m.market_id = ANY ($1::text[])
 `

@@ -124,7 +124,9 @@ WITH calls AS (
 ), open AS (
     SELECT m.market_id, m.provider, m.title, coalesce(m.outcome_labels[m.yes_index + 1], 'Yes') AS outcome, m.lane,
         m.event_key, m.event_title, m.slug, m.image_url, m.end_date, NOT m.provisional AND NOT m.disputed AS callable,
-        m.initial_yes_bps, q.yes_bps, q.at, q.volume_usd, CASE WHEN m.volume_unit = 'usd' THEN q.volume24h END AS volume24h,
+        m.initial_yes_bps, q.yes_bps, q.at, q.volume_usd,
+        -- In USD, at the rate of the whole volume.
+        CASE WHEN m.volume_unit = 'usd' THEN q.volume24h WHEN q.volume > 0 THEN q.volume24h * q.volume_usd / q.volume END AS volume24h,
         m.provider = 'manual' OR q.yes_bps IS NOT NULL AND q.at >= $1::timestamptz - interval '10 minutes' AS priced,
         coalesce(q.volume_usd >= 1000, false) AS heavy
     FROM markets m LEFT JOIN market_quotes q ON q.market_id = m.market_id

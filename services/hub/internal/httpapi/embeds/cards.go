@@ -117,8 +117,9 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	defer cancel()
 	found := r.GetSignal()
 	t := item{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
+	side := found.GetDirection()
 	if m, err := s.Ledger.Market(waiting, protocol.MarketID(found.GetMarketId())); err == nil {
-		t.disputed = m.GetDisputed()
+		t.disputed, side = m.GetDisputed(), card.Clean(market.SideName(m, side))
 	}
 	who := found.GetPublicId()
 	if found.GetHandle() != "" {
@@ -126,7 +127,7 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	}
 	t.Card = card.Card{
 		Kicker: "Call", Title: card.Clean(found.GetMarketTitle()), Name: "Market " + found.GetMarketId(),
-		Subtitle: who + " called " + found.GetDirection() + " at " + inCents(found.GetScoreBasisBps()), Accent: card.Plain,
+		Subtitle: who + " called " + side + " at " + inCents(found.GetScoreBasisBps()), Accent: card.Plain,
 		Lines: []string{"Filed " + day(ledgerclient.Time(found.GetCreatedAt()))},
 	}
 	if found.GetPriceBps() != found.GetScoreBasisBps() {
@@ -168,13 +169,15 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 	}
 	t := item{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
+	name := func(side string) string { return card.Clean(market.SideName(m, side)) }
 	switch {
 	case m.ResolutionValue != nil && t.disputed:
-		t.Subtitle = "Resolved: " + view.OutcomeLabel(m.GetResolutionValue()) + ", disputed"
+		t.Subtitle = "Resolved: " + name(view.OutcomeLabel(m.GetResolutionValue())) + ", disputed"
 	case m.ResolutionValue != nil:
-		t.Subtitle = "Resolved: " + view.OutcomeLabel(m.GetResolutionValue())
+		t.Subtitle = "Resolved: " + name(view.OutcomeLabel(m.GetResolutionValue()))
 	case m.YesBps != nil:
-		t.Subtitle = "YES " + inPercent(m.GetYesBps()) + " · NO " + inPercent(10000-m.GetYesBps())
+		t.Subtitle = name(string(protocol.Yes)) + " " + inPercent(m.GetYesBps()) + " · " +
+			name(string(protocol.No)) + " " + inPercent(10000-m.GetYesBps())
 	}
 	calls := m.GetYes() + m.GetNo()
 	t.Lines = []string{strconv.FormatInt(calls, 10) + plural(calls, " call", " calls")}

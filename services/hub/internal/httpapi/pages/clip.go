@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
@@ -42,20 +43,28 @@ func (s *site) clip(c echo.Context) error {
 		return err
 	}
 	g := newPartReader(ctx, partsTimeout)
-	market := readPart(g, "market", func(ctx context.Context) (*marketv1.Market, error) { return s.Ledger.Market(ctx, shown.MarketID) })
+	about := &part[*marketv1.Market]{}
+	if shown.MarketID != "" {
+		about = readPart(g, "market", func(ctx context.Context) (*marketv1.Market, error) { return s.Ledger.Market(ctx, shown.MarketID) })
+	}
 	code := readPart(g, "link", func(ctx context.Context) (string, error) { return share.Mint(ctx, s.Links, share.Tape, id) })
 	unavailable := g.wait()
 
-	handle, title := string(shown.Handle), market.Value.GetTitle()
+	handle, title := string(shown.Handle), about.Value.GetTitle()
 	p := clipPage{
-		ID: id, Heading: cmp.Or(shown.Title, "Clip of @"+handle), Handle: handle, Stream: shown.URL, CreatedBy: string(shown.CreatedBy),
-		MarketID: string(shown.MarketID), Market: cmp.Or(title, "Market "+string(shown.MarketID)),
+		ID: id, Heading: cmp.Or(shown.Title, "Clip of @"+handle), Handle: handle, Stream: shown.URL,
+		CreatedBy: string(shown.CreatedBy),
+		MarketID:  string(shown.MarketID), Market: cmp.Or(title, "Market "+string(shown.MarketID)),
 		Created: when(shown.CreatedAt), CreatedISO: protocol.Stamp(shown.CreatedAt), Views: countOf(shown.Views, "view"),
 	}
-	p.layout = s.newLayout(c, p.Heading, "Clip of the broadcast of @"+handle+": "+p.Market, clipPath+id)
+	description := "Clip of the broadcast of @" + handle
+	if p.MarketID != "" {
+		description += ": " + p.Market
+	}
+	p.layout = s.newLayout(c, p.Heading, description, clipPath+id)
 	p.Unavailable, p.Wide, p.OGType = unavailable, true, "video.other"
 	if shown.Stance != nil {
-		p.Side, p.SideClass = *shown.Stance, sideClass(*shown.Stance)
+		p.Side, p.SideClass = market.SideName(about.Value, *shown.Stance), sideClass(*shown.Stance)
 	}
 	if shown.Duration != nil {
 		p.Length = lengthOf(int64(*shown.Duration))

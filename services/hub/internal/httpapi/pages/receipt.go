@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -11,10 +12,12 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -22,6 +25,7 @@ type receiptPage struct {
 	layout
 	ID, MarketID, MarketTitle string
 	Side, SideClass, Price    string
+	Yes                       string // name of the side YES
 	Status, StatusLabel       string
 	Settled                   bool
 	Score, ScoreUnit          string
@@ -65,10 +69,12 @@ func (s *site) receipt(c echo.Context) error {
 		return err
 	}
 	sig := found.GetSignal()
-	p := s.receiptOf(c, sig)
+	m := s.sidesOf(ctx, sig.GetMarketId())
+	p := s.receiptOf(c, sig, m)
 	p.Unlisted = sig.GetUnconfirmed()
 	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // without the outcome, the page is still served
 	p.addResult(sig, outcome)
+	p.Outcome = market.SideName(m, p.Outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
 			p.Events = append(p.Events, eventOf(e))
@@ -77,14 +83,29 @@ func (s *site) receipt(c echo.Context) error {
 	return s.render(c, http.StatusOK, "receipt", p)
 }
 
-func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
-	id, side, status, title := sig.GetId(), sig.GetDirection(), sig.GetStatus(), sig.GetMarketTitle()
+// sidesOf returns a market with the names of its sides. It returns nil if the market cannot be read within titlesTimeout; a page
+// then shows YES and NO.
+func (s *site) sidesOf(ctx context.Context, id string) *marketv1.Market {
+	ctx, cancel := context.WithTimeout(ctx, titlesTimeout)
+	defer cancel()
+	m, err := s.Ledger.Market(ctx, protocol.MarketID(id))
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// receiptOf returns the page of a call. m has the names of the sides of its market; it may be nil.
+func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal, m *marketv1.Market) receiptPage {
+	id, status, title := sig.GetId(), sig.GetStatus(), sig.GetMarketTitle()
+	side := market.SideName(m, sig.GetDirection())
 	price, filed := cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
 	won, lost := signal.Points(sig)
 	p := receiptPage{
 		layout: s.newLayout(c, side+" at "+price+": "+title,
 			callerName(sig)+" called "+side+" at "+price+", filed "+when(filed)+".", "/receipts/"+id),
-		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
+		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(sig.GetDirection()), Price: price,
+		Yes:    market.SideName(m, string(protocol.Yes)),
 		Status: status, StatusLabel: statusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
 		Upside: signed(won), UpsideUnit: view.PointsUnit(int64(won)),
 		Downside: signed(lost), DownsideUnit: view.PointsUnit(int64(lost)), NoPoints: signal.NoPoints(sig),

@@ -247,6 +247,56 @@ func (q *Queries) FinishClip(ctx context.Context, arg FinishClipParams) error {
 	return err
 }
 
+const getClip = `-- name: GetClip :one
+SELECT c.id, c.handle, coalesce(c.market_id, '')::text AS market_id, c.url, c.thumbnail_url, c.duration_s, c.status, c.stance,
+    (c.views + coalesce(v.views, 0))::bigint AS views, c.boosted, c.created_by, c.created_at, c.ready_at,
+    coalesce(c.title, '') AS title
+FROM clips c
+LEFT JOIN tape_views v ON v.origin = 'hub' AND v.tape_id = c.id::text
+WHERE c.id = $1 AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
+`
+
+type GetClipRow struct {
+	ID           string
+	Handle       protocol.Handle
+	MarketID     string
+	URL          *string
+	ThumbnailURL *string
+	DurationS    *int32
+	Status       string
+	Stance       *string
+	Views        int64
+	Boosted      bool
+	CreatedBy    protocol.Handle
+	CreatedAt    time.Time
+	ReadyAt      *time.Time
+	Title        string
+}
+
+// Returns a ready clip of an operator who is shown.
+func (q *Queries) GetClip(ctx context.Context, id string) (GetClipRow, error) {
+	row := q.db.QueryRow(ctx, getClip, id)
+	var i GetClipRow
+	err := row.Scan(
+		&i.ID,
+		&i.Handle,
+		&i.MarketID,
+		&i.URL,
+		&i.ThumbnailURL,
+		&i.DurationS,
+		&i.Status,
+		&i.Stance,
+		&i.Views,
+		&i.Boosted,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ReadyAt,
+		&i.Title,
+	)
+	return i, err
+}
+
 const insertClip = `-- name: InsertClip :exec
 INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, created_by, created_at, source, source_url, source_id)
 VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, 'processing', $7, $8,
