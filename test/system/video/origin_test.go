@@ -232,7 +232,7 @@ func tapesOf(t *testing.T, s *stack.Stack, market string) int {
 		}
 	}
 	spec := url.QueryEscape(`{"minVolume":0}`)
-	read(t, s.Clock+"/program/channel?limit=400&providers=manual&spec="+spec).Decode(&channel)
+	read(t, s.Clock+"/program/channel?limit=400&preset=close&providers=manual&spec="+spec).Decode(&channel)
 	for _, lane := range channel.Lanes {
 		for _, segment := range lane.Segs {
 			if segment.ID == market {
