@@ -48,7 +48,7 @@ var subjects = map[string]map[string][]string{
 	},
 	"hub": {
 		"effect":        {"message", "market", "livestream", "operator", "signal", "stream"}, // the effect of a signed message is in one of them
-		"broadcast":     {"livestream", "program"},                                           // it shows data of both
+		"broadcast":     {"livestream", "program", "record"},                                 // it shows data of all three
 		"grant":         {"caller"},
 		"caller":        {"operator"},                                   // a caller is an operator with scopes
 		"follow":        {"operator"},                                   // operators follow operators
