@@ -87,7 +87,7 @@ func (s *Server) showMarket(m *market.Market) openapi.NetworkMarket {
 	}
 	if m.Yes != nil {
 		yes, no := m.Yes.Probability(), m.Yes.Of(protocol.No).Probability()
-		out.YesPrice, out.NoPrice = &yes, &no
+		out.YesPrice, out.NoPrice, out.YesBps = &yes, &no, openapi.Int(m.Yes)
 	}
 	return out
 }
