@@ -491,9 +491,11 @@ type Classified_Operator struct {
 	OperatorType OperatorType `json:"operatorType"`
 
 	// Tier independent: a person; house: an account of the service; automated: a machine or a seeded profile.
-	Tier    OperatorTier `json:"tier"`
-	Seeded  bool         `json:"seeded"`
-	KeyTier KeyTier      `json:"keyTier"`
+	Tier   OperatorTier `json:"tier"`
+	Seeded bool         `json:"seeded"`
+
+	// KeyTier Tier of the keys of an operator. It changes no limit and no permission.
+	KeyTier KeyTier `json:"keyTier"`
 }
 
 // Classify defines model for Classify.
@@ -505,13 +507,13 @@ type Classify struct {
 	// Seeded Whether the profile was filled by an administrator. True makes the operator a `system_bot`: its calls do not count as crowd.
 	Seeded *bool `json:"seeded,omitempty"`
 
-	// KeyTier Tier of the active keys of the operator and of its later keys. It changes no limit and no permission.
+	// KeyTier Tier of the keys of an operator. It changes no limit and no permission.
 	KeyTier *KeyTier `json:"keyTier,omitempty"`
 
 	// Create True creates a seeded profile if the handle is free.
 	Create *bool `json:"create,omitempty"`
 
-	// DisplayName Name of a created profile, only with `create`. Default: the handle.
+	// DisplayName Name of a created profile, only with `create`. Empty or absent: the handle.
 	DisplayName *string `json:"displayName,omitempty"`
 }
 
@@ -1529,8 +1531,10 @@ type KeyList struct {
 
 // KeyList_Keys defines model for KeyList.Keys.
 type KeyList_Keys struct {
-	ID          string       `json:"id"`
-	Label       string       `json:"label"`
+	ID    string `json:"id"`
+	Label string `json:"label"`
+
+	// Tier Tier of the keys of an operator. It changes no limit and no permission.
 	Tier        KeyTier      `json:"tier"`
 	Permissions []Permission `json:"permissions"`
 
@@ -1556,7 +1560,7 @@ type KeyMint struct {
 	Strict *bool `json:"strict,omitempty"`
 }
 
-// KeyTier defines model for KeyTier.
+// KeyTier Tier of the keys of an operator. It changes no limit and no permission.
 type KeyTier = string
 
 // Lane defines model for Lane.
@@ -1968,9 +1972,11 @@ type MintedData struct {
 // MintedKey defines model for MintedKey.
 type MintedKey struct {
 	// Key The plaintext key, shown only in this answer.
-	Key         string       `json:"key"`
-	ID          string       `json:"id"`
-	Label       string       `json:"label"`
+	Key   string `json:"key"`
+	ID    string `json:"id"`
+	Label string `json:"label"`
+
+	// Tier Tier of the keys of an operator. It changes no limit and no permission.
 	Tier        KeyTier      `json:"tier"`
 	Permissions []Permission `json:"permissions"`
 

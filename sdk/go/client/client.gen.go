@@ -3231,7 +3231,9 @@ type Claimed struct {
 type Classified struct {
 	Ok       True `json:"ok"`
 	Operator struct {
-		Handle       Handle       `json:"handle"`
+		Handle Handle `json:"handle"`
+
+		// KeyTier Tier of the keys of an operator. It changes no limit and no permission.
 		KeyTier      KeyTier      `json:"keyTier"`
 		OperatorType OperatorType `json:"operatorType"`
 		Seeded       bool         `json:"seeded"`
@@ -3246,12 +3248,12 @@ type Classify struct {
 	// Create True creates a seeded profile if the handle is free.
 	Create *bool `json:"create,omitempty"`
 
-	// DisplayName Name of a created profile, only with `create`. Default: the handle.
+	// DisplayName Name of a created profile, only with `create`. Empty or absent: the handle.
 	DisplayName *string `json:"displayName,omitempty"`
 	Handle      string  `json:"handle"`
 	House       *bool   `json:"house,omitempty"`
 
-	// KeyTier Tier of the active keys of the operator and of its later keys. It changes no limit and no permission.
+	// KeyTier Tier of the keys of an operator. It changes no limit and no permission.
 	KeyTier      *KeyTier      `json:"keyTier,omitempty"`
 	OperatorType *OperatorType `json:"operatorType,omitempty"`
 
@@ -4286,8 +4288,10 @@ type KeyList struct {
 		Permissions []Permission `json:"permissions"`
 
 		// Strict The permissions are enforced on every route.
-		Strict bool    `json:"strict"`
-		Tier   KeyTier `json:"tier"`
+		Strict bool `json:"strict"`
+
+		// Tier Tier of the keys of an operator. It changes no limit and no permission.
+		Tier KeyTier `json:"tier"`
 	} `json:"keys"`
 }
 
@@ -4302,7 +4306,7 @@ type KeyMint struct {
 	Strict *bool `json:"strict,omitempty"`
 }
 
-// KeyTier defines model for KeyTier.
+// KeyTier Tier of the keys of an operator. It changes no limit and no permission.
 type KeyTier string
 
 // Lane defines model for Lane.
@@ -4726,8 +4730,10 @@ type MintedKey struct {
 	Permissions []Permission `json:"permissions"`
 
 	// Strict The permissions are enforced on every route.
-	Strict bool    `json:"strict"`
-	Tier   KeyTier `json:"tier"`
+	Strict bool `json:"strict"`
+
+	// Tier Tier of the keys of an operator. It changes no limit and no permission.
+	Tier KeyTier `json:"tier"`
 }
 
 // Moderation defines model for Moderation.

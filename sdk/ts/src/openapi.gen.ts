@@ -4757,11 +4757,10 @@ export interface components {
         Classify: {
             /** @description True creates a seeded profile if the handle is free. */
             create?: boolean;
-            /** @description Name of a created profile, only with `create`. Default: the handle. */
+            /** @description Name of a created profile, only with `create`. Empty or absent: the handle. */
             displayName?: string;
             handle: string;
             house?: boolean;
-            /** @description Tier of the active keys of the operator and of its later keys. It changes no limit and no permission. */
             keyTier?: components["schemas"]["KeyTier"];
             operatorType?: components["schemas"]["OperatorType"];
             /** @description Whether the profile was filled by an administrator. True makes the operator a `system_bot`: its calls do not count as crowd. */
@@ -5604,7 +5603,10 @@ export interface components {
              */
             strict?: boolean;
         };
-        /** @enum {string} */
+        /**
+         * @description Tier of the keys of an operator. It changes no limit and no permission.
+         * @enum {string}
+         */
         KeyTier: "free" | "builder" | "pro" | "enterprise";
         /** @enum {string} */
         Lane: "POLITICS" | "CRYPTO" | "SPORT" | "CULTURE" | "MUSIC" | "TECH" | "ECONOMY" | "SCIENCE" | "WORLD" | "ENTERTAINMENT" | "OTHER";

@@ -20,6 +20,7 @@ type things struct {
 	app     *stack.App
 	message string // id of a signed message
 	code    string // code of a short URL
+	clip    string // id of a clip
 }
 
 func newThings(t *testing.T, s *stack.Stack) *things {
@@ -33,6 +34,7 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	body := stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "position": "NO", "priceBps": 4000}
 	x.message = post(t, s.Hub+stack.ProtocolPath+"/predictions", stack.Bearer(x.Key),
 		stack.Body(body)).Require(http.StatusOK).Text("messageId")
+	x.clip = x.StoreClip(t, x.Market)
 	short := get(t, s.Hub+"/api/embed/operator/"+x.Handle).Require(http.StatusOK).Text("shortUrl")
 	x.code = short[strings.LastIndex(short, "/")+1:]
 	return x
@@ -47,6 +49,8 @@ func (x *things) address(t *testing.T, o *openapi.Operation) string {
 		id = x.Handle
 	case strings.Contains(o.Path, "/messages/"):
 		id = x.message
+	case strings.HasPrefix(o.Path, "/clips/"):
+		id = x.clip
 	case strings.Contains(o.Path, "/webhooks/"):
 		id = x.Webhook
 	}

@@ -155,6 +155,7 @@ func TestAdministration(t *testing.T) {
 	as(http.MethodPost, "/api/admin/markets/"+market, stack.JSON{"rated": false, "reason": "ambiguous"})
 	as(http.MethodPost, "/api/admin/moderation", stack.JSON{"kind": "signal", "id": id, "action": "hide", "reason": "spam"})
 	as(http.MethodPost, "/api/admin/operators", stack.JSON{"handle": p.Handle, "house": true})
+	as(http.MethodPost, "/api/admin/clips", stack.JSON{"id": p.StoreClip(t, market), "boosted": true})
 	as(http.MethodPost, "/api/resolution/dispute", stack.JSON{"marketId": market, "disputed": true})
 	as(http.MethodPost, "/api/resolution/dispute", stack.JSON{"marketId": market, "disputed": false})
 	s.Finalize(t, market, "YES")

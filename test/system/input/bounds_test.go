@@ -211,6 +211,7 @@ func (w *bodyWriter) special() map[string]map[string]any {
 	return map[string]map[string]any{
 		"POST /api/broadcast/preempt":              {"marketId": "701122", "id": openapi.NoID},
 		"POST /api/admin/pins":                     {"marketId": "701122"},
+		"POST /api/admin/operators":                {"create": true},
 		"POST /api/dev/apps":                       app,
 		"PATCH /api/dev/apps/{appId}":              app,
 		"POST /api/user/follow":                    {"handle": w.other},

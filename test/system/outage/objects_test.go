@@ -142,6 +142,8 @@ func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (valu
 		switch {
 		case venue:
 			return o.venueMarkets[i], true
+		case strings.HasPrefix(op.Path, "/clips/"):
+			return o.owner.Clip, true
 		case strings.HasSuffix(op.Path, "/messages/{id}"):
 			return o.owner.Message, true
 		case strings.HasSuffix(op.Path, "/passports/{id}"):

@@ -55,10 +55,16 @@ func (s *Stack) NewOwner(t testing.TB) *Owner {
 	w.Send(t, "/api/m/"+w.Market+"/streams", http.StatusOK, w.Browser, JSON{"url": "https://video.example/mine.m3u8", "label": "mine"})
 	w.Send(t, "/api/user/follow", http.StatusOK, w.Browser, JSON{"handle": w.Friend.Handle})
 	w.Send(t, "/api/streamer/signal", http.StatusOK, w.Browser, JSON{"marketId": w.Market, "name": "mine"})
-	w.Clip = Query[string](t, s, `INSERT INTO hub.clips (id, handle, market_id, url, status, created_by, created_at, ready_at)
-		VALUES (gen_random_uuid(), $1, $2, 'https://video.example/clip.m3u8', 'ready', $1, now(), now()) RETURNING id::text`,
-		w.Handle, w.Market)
+	w.Clip = w.StoreClip(t, w.Market)
 	return w
+}
+
+// StoreClip stores a ready clip of a broadcast of the operator in the database and returns its ID.
+func (o *Operator) StoreClip(t testing.TB, market string) string {
+	t.Helper()
+	return Query[string](t, o.s, `INSERT INTO hub.clips (id, handle, market_id, url, status, created_by, created_at, ready_at)
+		VALUES (gen_random_uuid(), $1, $2, 'https://video.example/clip.m3u8', 'ready', $1, now(), now()) RETURNING id::text`,
+		o.Handle, market)
 }
 
 // NewWebhook registers a webhook on QuietChannel and returns the ID and the secret of the webhook.

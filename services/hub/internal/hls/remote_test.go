@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,13 +157,13 @@ func TestFetchWhileThePlaylistChanges(t *testing.T) {
 }
 
 // endless sends bytes until the client disconnects. It counts them.
-func endless(sent *int64) http.HandlerFunc {
+func endless(sent *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		chunk := packet(strings.Repeat("G", 100))
 		chunk = append(chunk, make([]byte, 1<<20)...)
 		for {
 			n, err := w.Write(chunk)
-			*sent += int64(n)
+			sent.Add(int64(n))
 			if err != nil {
 				return
 			}
@@ -175,7 +176,7 @@ func endless(sent *int64) http.HandlerFunc {
 func TestHostilePlaylists(t *testing.T) {
 	t.Parallel()
 	b, e := remote(t)
-	var sent int64
+	var sent atomic.Int64
 	const head = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n"
 	one := func(name string) string { return head + "#EXTINF:2,\n" + name + "\n" }
 	e.files["/endless.ts"], e.files["/endless.m3u8"] = endless(&sent), endless(&sent)
@@ -228,8 +229,8 @@ func TestHostilePlaylists(t *testing.T) {
 			t.Errorf("%s: error %v; want a final one: %v", name, err, c.final)
 		}
 	}
-	if sent > 80<<20 {
-		t.Errorf("%d bytes of endless answers were sent, want at most about 32 MiB", sent)
+	if n := sent.Load(); n > 80<<20 {
+		t.Errorf("%d bytes of endless answers were sent, want at most about 32 MiB", n)
 	}
 	for _, dir := range []string{"/tmp", "/clips"} {
 		if n := len(files(t, b.opt.Dir+dir)); n != 0 {
