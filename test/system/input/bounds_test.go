@@ -68,8 +68,8 @@ var incomplete = map[string]string{
 	"POST hub" + stack.ProtocolPath + "/messages/verify": "invalid_request",
 }
 
-// exclusive lists pairs of members of which a body may contain only one.
-var exclusive = map[string]string{"signal": "position", "eventId": "marketId"}
+// exclusive lists pairs of members of which a body may contain only one. A created profile has a fixed operator type.
+var exclusive = map[string]string{"signal": "position", "eventId": "marketId", "operatorType": "create"}
 
 // badRequestCodes are the codes of 400 answers that do not begin with invalid_ or missing_.
 var badRequestCodes = map[string]bool{"unsupported_grant_type": true, "weak_key": true, "unknown_channel": true}
