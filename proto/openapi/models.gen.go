@@ -1105,6 +1105,9 @@ type FeedSignal struct {
 
 	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *string `json:"confirmedAt"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides *NamedSides `json:"sides,omitempty"`
 }
 
 // FieldRecord defines model for FieldRecord.
@@ -1849,6 +1852,9 @@ type MarketOutcomeData struct {
 
 	// MarketTitle Title at the time of the event.
 	MarketTitle *string `json:"marketTitle"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides *NamedSides `json:"sides,omitempty"`
 }
 
 // MarketRated defines model for MarketRated.
@@ -2083,6 +2089,9 @@ type MyRecordCall struct {
 	Name      string                 `json:"name"`
 	Arguments map[string]interface{} `json:"arguments,omitempty"`
 }
+
+// NamedSides Names of the two sides of the market. Absent if they are Yes and No.
+type NamedSides = MarketSides
 
 // NativeMarket defines model for NativeMarket.
 type NativeMarket struct {

@@ -3848,9 +3848,12 @@ type FeedSignal struct {
 	Score *Score `json:"score"`
 
 	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
-	ScoreBasisBps int          `json:"scoreBasisBps"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides    *NamedSides  `json:"sides,omitempty"`
+	Status   SignalStatus `json:"status"`
+	TextTake *string      `json:"textTake"`
 }
 
 // FieldRecord defines model for FieldRecord.
@@ -4595,7 +4598,10 @@ type MarketOutcomeData struct {
 	ProofURL    *string    `json:"proofUrl"`
 	ResolvedAt  *time.Time `json:"resolvedAt"`
 	Resolver    *Resolver  `json:"resolver"`
-	Source      *string    `json:"source"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides  *NamedSides `json:"sides,omitempty"`
+	Source *string     `json:"source"`
 }
 
 // MarketRated defines model for MarketRated.
@@ -4851,6 +4857,9 @@ type MyRecordCall struct {
 
 // MyRecordCallName defines model for MyRecordCall.Name.
 type MyRecordCallName string
+
+// NamedSides Names of the two sides of the market. Absent if they are Yes and No.
+type NamedSides = MarketSides
 
 // NativeMarket defines model for NativeMarket.
 type NativeMarket struct {

@@ -5246,6 +5246,7 @@ export interface components {
             score: components["schemas"]["Score"];
             /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
+            sides?: components["schemas"]["NamedSides"];
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;
         };
@@ -5833,6 +5834,7 @@ export interface components {
             marketId: string;
             /** @description Title at the time of the event. */
             marketTitle: string | null;
+            sides?: components["schemas"]["NamedSides"];
         };
         MarketRated: {
             marketId: string;
@@ -5999,6 +6001,8 @@ export interface components {
             /** @enum {string} */
             name: "my_record";
         };
+        /** @description Names of the two sides of the market. Absent if they are Yes and No. */
+        NamedSides: components["schemas"]["MarketSides"];
         NativeMarket: {
             createdAt: components["schemas"]["Time"];
             cutoffAt: components["schemas"]["Time"];

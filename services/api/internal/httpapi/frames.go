@@ -48,6 +48,8 @@ type marketSnapshotJSON struct {
 	Yes     int64  `json:"yes"`
 	No      int64  `json:"no"`
 	Viewers int64  `json:"viewers"`
+
+	Sides *openapi.MarketSides `json:"sides,omitempty"` // nil if they are Yes and No
 }
 
 // meSnapshotJSON is the snapshot data of the channel "me". It contains the handle of the socket's operator and the

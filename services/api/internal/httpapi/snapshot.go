@@ -83,9 +83,13 @@ func (s *sockets) market(ctx context.Context, raw string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marketSnapshotJSON{
+	out := marketSnapshotJSON{
 		YesBps: openapi.Int(m.Yes), Status: string(m.Status), Yes: m.YesCount, No: m.NoCount, Viewers: int64(s.Viewers(ctx, raw)),
-	}, nil
+	}
+	if names := m.Sides(); names[0] != "Yes" || names[1] != "No" {
+		out.Sides = &openapi.MarketSides{Yes: names[0], No: names[1]}
+	}
+	return out, nil
 }
 
 // snapshot returns the snapshot frame of a channel and its event number. The snapshot of a private channel contains the handle

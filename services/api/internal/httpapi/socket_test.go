@@ -90,6 +90,31 @@ func TestConversation(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 && b.broker.Count() == 0 })
 }
 
+// TestMarketSnapshotNamesTheSides checks that the snapshot of a market has the names of its sides, unless they are Yes and No.
+func TestMarketSnapshotNamesTheSides(t *testing.T) {
+	t.Parallel()
+	b := setup(t, options{memory: 100})
+	c := b.socket()
+	for id, labels := range map[string]string{"701122": `{Slate City,Ochre Rovers}`, "701123": `{no,yes}`} {
+		b.traded(id, "SCIENCE")
+		b.exec(`UPDATE api.markets SET outcome_labels = $2, yes_index = 1 WHERE market_id = $1`, id, labels)
+		c.send(`{"op":"subscribe","id":"s1","channels":["market:` + id + `"]}`)
+		if f := c.next(); f["op"] != "ack" {
+			t.Fatal(f)
+		}
+		want := marketState()
+		delete(want, "viewers")
+		if id == "701122" {
+			want["sides"] = map[string]any{"yes": "Ochre Rovers", "no": "Slate City"}
+		}
+		data, _ := c.next()["data"].(map[string]any)
+		delete(data, "viewers")
+		if diff := cmp.Diff(want, data); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", labels, diff)
+		}
+	}
+}
+
 // TestBadFrames checks that the client receives an error frame for each invalid frame, and that the socket stays open.
 func TestBadFrames(t *testing.T) {
 	t.Parallel()

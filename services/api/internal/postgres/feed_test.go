@@ -175,6 +175,42 @@ func TestFeedData(t *testing.T) {
 	b.wantFeed(order, want)
 }
 
+// TestFeedDataNamesTheSides checks that a new call and the events of an outcome name the sides of a market, unless they are Yes
+// and No or the venue has not two names.
+func TestFeedDataNamesTheSides(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, hash := b.operator("mara_k")
+	for id, c := range map[string]struct{ labels, yesIndex, want string }{
+		"1": {`{Ochre Rovers,Slate City}`, "0", `{"no": "Slate City", "yes": "Ochre Rovers"}`},
+		"2": {`{Slate City,Ochre Rovers}`, "1", `{"no": "Slate City", "yes": "Ochre Rovers"}`},
+		"3": {`{Yes,No}`, "0", ""},
+		"4": {`{NO,YES}`, "1", ""},
+		"5": {`{No,Yes}`, "0", `{"no": "Yes", "yes": "No"}`},
+		"6": {`{Ochre Rovers}`, "0", ""},
+		"7": {`{Ochre Rovers,""}`, "0", ""},
+		"8": {`{Ochre Rovers,Slate City,Draw}`, "0", ""},
+		"9": {`{Ochre Rovers,Slate City}`, "2", ""},
+	} {
+		b.venueMarket(id, 3150)
+		b.exec(`UPDATE api.markets SET outcome_labels = $2, yes_index = $3::text::smallint WHERE market_id = $1`, id, c.labels, c.yesIndex)
+		if f := b.try(signal.Caller{KeyHash: hash}, newDraft(id, protocol.No, 6850)); f.Verdict != signal.VerdictFiled {
+			t.Fatal(id, f)
+		}
+		claim := resolution.Claim{MarketID: id, Verdict: protocol.VerdictNo, Resolver: "oracle", Source: "polymarket"}
+		if _, err := b.Claim(t.Context(), claim, func() time.Time { return noon }); err != nil {
+			t.Fatal(id, err)
+		}
+		b.number()
+		for kind, want := range map[feed.Type]string{feed.SignalCreated: c.want, feed.MarketResolved: c.want, feed.SignalResolved: ""} {
+			got := b.text(`SELECT coalesce(data ->> 'sides', '') FROM api.protocol_events WHERE market_id = $1 AND type = $2`, id, string(kind))
+			if got != want {
+				t.Errorf("%s with YES at %s: %s has sides %q, want %q", c.labels, c.yesIndex, kind, got, want)
+			}
+		}
+	}
+}
+
 // TestFeedDataOfEveryRead checks that all reads of the feed return the same data for an event. The data contains the
 // market, without its title while an administrator hides it.
 func TestFeedDataOfEveryRead(t *testing.T) {

@@ -763,7 +763,7 @@ WITH taken AS (
                 'reason', NULL, 'confirmedAt', NULL, 'marketYesAtSignal', s.market_yes_bps,
                 'quoteAt', to_char(s.quote_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                 'closesAtSignal', to_char(s.closes_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                'createdAt', to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                'createdAt', to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) || n.sides
             FROM signals s JOIN users u ON u.id = s.user_id
             WHERE s.id = t.signal_id)
         WHEN t.type = 'signal.event' THEN (
@@ -784,7 +784,7 @@ WITH taken AS (
                 'disputed', t.type = 'market.disputed',
                 'disputeReason', CASE WHEN t.type = 'market.disputed' THEN d.reason END,
                 'disputedAt', CASE WHEN t.type = 'market.disputed' THEN to_char(t.at AT TIME ZONE 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END)
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END) || n.sides
             FROM (SELECT) one
             LEFT JOIN market_resolutions r ON r.market_id = t.market_id
             LEFT JOIN market_disputes d ON d.market_id = t.market_id AND d.disputed)
@@ -792,6 +792,12 @@ WITH taken AS (
         END AS data
     FROM taken t
     LEFT JOIN markets m ON m.market_id = t.market_id
+    CROSS JOIN LATERAL (
+        SELECT m.outcome_labels[m.yes_index + 1] AS yes, m.outcome_labels[2 - m.yes_index] AS no) l
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN cardinality(m.outcome_labels) = 2 AND l.yes <> '' AND l.no <> ''
+                AND (lower(l.yes) <> 'yes' OR lower(l.no) <> 'no')
+            THEN jsonb_build_object('sides', jsonb_build_object('yes', l.yes, 'no', l.no)) ELSE '{}' END AS sides) n
     -- While a market is hidden, reads omit its title. The original title is in moderation.
     LEFT JOIN LATERAL (
         SELECT original ->> 'title' AS title FROM moderation
@@ -820,7 +826,8 @@ type NumberEventsParams struct {
 
 // Moves the first entries of the outbox into the feed, after the number @head, with the given ids, and returns their
 // number. The data of an event consists of facts that were committed with its entry and never change, except the title
-// of a market and the text of a dispute, which are the newest ones. Each entry reads only what its type needs.
+// and the sides of a market and the text of a dispute, which are the newest ones. Each entry reads only what its type
+// needs. The sides are absent if they are Yes and No, as in Sides of package market.
 func (q *Queries) NumberEvents(ctx context.Context, arg NumberEventsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, NumberEvents, arg.IDs, arg.Head)
 	var count int64
