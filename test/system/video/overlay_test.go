@@ -2,6 +2,7 @@ package video
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"strings"
 	"testing"
@@ -184,6 +185,45 @@ func TestOverlayOutcome(t *testing.T) {
 	requireOutcome(b, "", true)
 	s.Finalize(t, void, "INVALID")
 	requireEverywhere("VOID", false)
+	b.RequireNoProblems()
+}
+
+// TestOverlayNamesTheSides checks that the overlay shows prices and the outcome with the names of the sides: as text, and with the
+// prices within the box if a name is long. It tests a page with a websocket connection and one without.
+func TestOverlayNamesTheSides(t *testing.T) {
+	t.Parallel()
+	s, o := system(t), system(t).NewOperator(t)
+	const yes = "<script>window.ran = 1</script> Rovers" // the ledger removes tags, and then decodes entities
+	no := strings.TrimSpace(strings.Repeat("Slate City ", 9))
+	noShown := "Slate City Slate City Slate City Slate…"
+	m := s.NewVenueMarket(t, "polymarket", 0.315, stack.JSON{"question": "Who wins?", "outcomes": []string{html.EscapeString(yes), no}})
+	m.Read(t)
+	setOverlay(t, o, stack.JSON{"marketId": m.ID, "name": "Who wins?"})
+	b := openOverlay(t, s, o, browser.Screen, "", "live")
+	polling := browser.Open(t, browser.Screen)
+	polling.RunFirst(`delete window.WebSocket; window.WebSocket = undefined`)
+	polling.Visit(s.Hub+"/overlay/"+o.Handle, http.StatusOK)
+	for _, page := range []*browser.Tab{b, polling} {
+		page.Await("#overlay-prices", yes+"31.5¢", noShown+"68.5¢")
+		page.RequireFits()
+		const inside = `document.getElementById("overlay-no").getBoundingClientRect().right <=
+			document.getElementById("overlay-box").getBoundingClientRect().right`
+		if !browser.Eval[bool](page, inside) {
+			t.Error("a long name moves the price out of the box of the overlay")
+		}
+	}
+	plain := s.NewNativeMarket(t, 2500, nil)
+	setOverlay(t, o, stack.JSON{"marketId": plain, "name": "Without names"})
+	b.Await("#overlay-prices", "YES25¢", "NO75¢")
+	setOverlay(t, o, stack.JSON{"marketId": m.ID, "name": "Who wins?"})
+	b.Await("#overlay-prices", yes+"31.5¢")
+	admin(t, s, "/api/admin/resolve-signals", stack.JSON{"marketId": m.ID, "outcome": "YES"})
+	for _, page := range []*browser.Tab{b, polling} {
+		page.Await("#overlay-outcome", "RESOLVED "+yes)
+		if page.Count("#overlay script") != 0 || browser.Eval[bool](page, `"ran" in window`) {
+			t.Error("the name of a side became HTML")
+		}
+	}
 	b.RequireNoProblems()
 }
 

@@ -119,6 +119,18 @@ export const cents = (bps) => `${String(Math.round(bps) / 100)}¢`;
 /** Converts a price from 0 to 100 to bps; null without a valid price. */
 export const bpsOf = (pct) => (typeof pct === 'number' && pct >= 0 && pct <= 100 ? Math.round(pct * 100) : null);
 
+/**
+ * Returns the name of a side, YES or NO, by the member `sides` of a market: one line of at most 40 characters, without
+ * characters that change the text direction. Returns the side itself if the names are absent, not visible, or Yes and No. Any
+ * other text is returned unchanged.
+ */
+export function sideName(sides, side) {
+  if (!sides || (/^yes$/i.test(sides.yes) && /^no$/i.test(sides.no))) return side;
+  const name = String({ YES: sides.yes, NO: sides.no }[side] ?? '').replace(/(?![\u200c\u200d])\p{Cf}|[\p{Co}\p{Cs}\ufffd]/gu, '').replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const letters = [...name];
+  return (letters.length > 40 ? `${letters.slice(0, 39).join('').trimEnd()}…` : name) || side;
+}
+
 /** Formats a duration with its two largest units. */
 export function formatDuration(ms) {
   const s = Math.max(0, Math.floor(ms / 1000));

@@ -4,7 +4,7 @@
 const root = document.getElementById('overlay');
 const at = (name) => document.getElementById(`overlay-${name}`);
 const { handle, socket } = root.dataset;
-const [{ open }, { watch, read, latest, cents, bpsOf, formatDuration, write }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
+const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, write }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 
 // Limits the scale so that the box, which is 26 characters wide plus margins, fits the width of the video.
 function fit() {
@@ -16,6 +16,7 @@ addEventListener('resize', fit);
 
 let signal = null; // null: the overlay is empty
 let price = null; // of YES, in bps
+let sides = null; // names of the sides of the market; null: not known, or Yes and No
 let outcome = ''; // YES, NO or VOID; empty: not resolved
 let disputed = false;
 let outcomeEvents = 0; // number of outcome events; a route answer that was requested before one is outdated
@@ -29,13 +30,15 @@ function show() {
   write(at('status'), !on ? 'No market on the overlay' : fresh ? 'Live' : 'Prices may be outdated');
   at('stale').hidden = fresh;
   if (!on) {
-    for (const name of ['name', 'note', 'yes', 'no', 'clock']) write(at(name), ''); // clear old texts
+    for (const name of ['name', 'note', 'yes-name', 'yes', 'no-name', 'no', 'clock']) write(at(name), ''); // clear old texts
     return;
   }
   write(at('name'), signal.name ?? '');
   write(at('note'), signal.annotation ?? '');
   at('note').hidden = !signal.annotation;
   at('prices').hidden = root.dataset.hidePrice !== undefined || price === null || Boolean(outcome); // a resolved market has no price
+  write(at('yes-name'), sideName(sides, 'YES'));
+  write(at('no-name'), sideName(sides, 'NO'));
   write(at('yes'), price === null || outcome ? '' : cents(price));
   write(at('no'), price === null || outcome ? '' : cents(10000 - price));
   at('prices').style.setProperty('--yes-part', `${(price ?? 0) / 100}%`);
@@ -46,8 +49,9 @@ function show() {
 
 // outcomeText returns the text of the outcome, with its dispute.
 function outcomeText() {
-  if (disputed) return outcome ? `${outcome}, DISPUTED` : 'DISPUTED';
-  return outcome && outcome !== 'VOID' ? `RESOLVED ${outcome}` : outcome;
+  const name = sideName(sides, outcome);
+  if (disputed) return name ? `${name}, DISPUTED` : 'DISPUTED';
+  return name && outcome !== 'VOID' ? `RESOLVED ${name}` : name;
 }
 
 function setOutcome(record) {
@@ -74,6 +78,11 @@ function setPrice(bps) {
   flash = setTimeout(() => delete at('prices').dataset.way, 900);
 }
 
+function setSides(names) {
+  sides = names ?? null;
+  show();
+}
+
 const channel = () => `market:${signal.marketId}`;
 
 const newer = latest();
@@ -84,6 +93,7 @@ function setSignal(s, message) {
   signal = s?.marketId ? s : null;
   if (signal?.marketId !== before) {
     price = bpsOf(signal?.yesPct);
+    sides = null;
     outcome = '';
     disputed = false;
     outcomeEvents++;
@@ -100,6 +110,7 @@ function handleMessage(m) {
     return;
   }
   if (!signal || m.channel !== channel()) return; // a message of the previous market
+  if (m.op === 'snapshot') setSides(m.data.sides);
   if (m.op === 'snapshot' || m.type === 'price.tick') setPrice(m.data.yesBps);
   if (m.type === 'market.resolved' || m.type === 'market.disputed' || m.type === 'market.dispute_cleared') {
     outcomeEvents++;
@@ -139,6 +150,7 @@ async function readMarket() {
   const id = signal.marketId;
   const market = await read(`/api/m/${encodeURIComponent(id)}`);
   if (market === null || signal?.marketId !== id) return; // the market is unknown, or the overlay has changed
+  setSides(market.sides);
   setPrice(market.yesBps);
   await readOutcome();
 }
