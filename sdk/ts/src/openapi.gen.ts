@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Redirect to the developer page
-         * @description The root has no page.
+         * Get the home page
+         * @description How the service works, live broadcasts, the largest price moves, the newest calls, the last resolutions and the first places of the board by edge.
          */
         get: operations["getFront"];
         put?: never;
@@ -8568,6 +8568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["PageInParts"];
             default: components["responses"]["Failed"];
         };
     };

@@ -111,7 +111,7 @@ func TestUnusualReceiptsAndMarkets(t *testing.T) {
 		}
 		b.VisitWhole(s.Hub + "/m/" + disputed)
 		b.Shows("main", "Disputed: why why")
-		b.Visit(s.Hub+"/", http.StatusOK)
+		b.Visit(s.Hub+"/dev", http.StatusOK)
 		b.Shows("main", "API keys")
 		b.RequireFits()
 		b.RequireNoProblems()

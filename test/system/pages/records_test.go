@@ -194,6 +194,7 @@ func TestNetworkPages(t *testing.T) {
 		atBothSizes(t, func(t *testing.T, size browser.Size) {
 			b, seen := browser.Open(t, size), map[string]bool{}
 			for path, texts := range map[string][]string{
+				"/":                                   {"How it works", "Newest calls", "Last resolutions", "Top forecasters", "@" + p.Handle},
 				"/board":                              {"Leaderboard", "People", "By broadcast score", "Points", "@" + p.Handle},
 				"/board?order=edge":                   {"Ranked by the lower bound", "Lower bound", "@" + p.Handle},
 				"/board?operators=house&lane=culture": {"No forecasters on this leaderboard yet"},
@@ -222,7 +223,7 @@ func TestNetworkPages(t *testing.T) {
 		t.Parallel()
 		b := browser.Open(t, browser.Phone)
 		b.DisableScripts()
-		for _, path := range []string{"/board?order=edge", "/network", "/pulse"} {
+		for _, path := range []string{"/", "/board?order=edge", "/network", "/pulse"} {
 			b.VisitWhole(s.Hub + path)
 			if b.Count("main svg[role=img], main table") == 0 {
 				t.Errorf("%s shows neither a chart nor a table", path)
@@ -230,5 +231,5 @@ func TestNetworkPages(t *testing.T) {
 		}
 		b.RequireNoProblems()
 	})
-	requirePolicy(t, s, "/board", "/board?order=edge", "/network", "/pulse", "/u/"+p.Handle)
+	requirePolicy(t, s, "/", "/board", "/board?order=edge", "/network", "/pulse", "/u/"+p.Handle)
 }

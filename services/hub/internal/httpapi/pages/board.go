@@ -84,7 +84,7 @@ func (s *site) board(c echo.Context) error {
 		p.AllURL = widest
 	}
 	p.Updated = when(ledgerclient.Time(b.Value.GetUpdatedAt()))
-	p.addRows(b.Value.GetRows())
+	p.Rows, p.Ticks = boardRows(b.Value.GetRows())
 	return s.renderParts(c, g, http.StatusOK, "board", p)
 }
 
@@ -121,16 +121,17 @@ func (p *boardPage) addTabs() {
 	}
 }
 
-func (p *boardPage) addRows(rows []*boardv1.Row) {
-	reports := make([]*skill.Report, 0, len(rows))
-	for _, r := range rows {
+// boardRows returns the rows of a leaderboard, and the ticks of the scale of their edges.
+func boardRows(list []*boardv1.Row) ([]boardRow, []chartTick) {
+	reports := make([]*skill.Report, 0, len(list))
+	for _, r := range list {
 		if r.GetEdgeCalls() > 0 {
 			reports = append(reports, reportOfEdge(r))
 		}
 	}
 	scale := edgeAxis(reports...)
-	p.Ticks = scale.ticks(pointsOf)
-	for _, r := range rows {
+	rows := make([]boardRow, 0, len(list))
+	for _, r := range list {
 		o := r.GetOperator()
 		row := boardRow{
 			Rank: digits(int64(r.GetRank())), Name: nameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
@@ -148,8 +149,9 @@ func (p *boardPage) addRows(rows []*boardv1.Row) {
 			edge := newEdgePlot(reportOfEdge(r), scale)
 			row.Edge, row.EdgeCalls = &edge, grouped(r.GetEdgeCalls())
 		}
-		p.Rows = append(p.Rows, row)
+		rows = append(rows, row)
 	}
+	return rows, scale.ticks(pointsOf)
 }
 
 func reportOfEdge(r *boardv1.Row) *skill.Report {

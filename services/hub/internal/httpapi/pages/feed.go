@@ -115,9 +115,7 @@ func (s *site) feed(c echo.Context) error {
 		})
 		p.Unavailable = g.wait()
 		p.Head = events.Value.GetHead()
-		for _, e := range events.Value.GetEvents() {
-			p.Rows = append(p.Rows, feedRowOf(e))
-		}
+		p.Rows = feedRows(events.Value)
 	}
 	if s.socket != "" {
 		c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src"+s.socketSource())
@@ -144,6 +142,14 @@ type eventData struct {
 var feedLabels = map[string]string{
 	"signal.created": "Call", "signal.event": "Note", "signal.resolved": "Result",
 	"market.resolved": "Resolved", "market.disputed": "Disputed", "market.dispute_cleared": "Dispute cleared",
+}
+
+func feedRows(events *feedv1.ListEventsResponse) []feedRow {
+	var rows []feedRow
+	for _, e := range events.GetEvents() {
+		rows = append(rows, feedRowOf(e))
+	}
+	return rows
 }
 
 // feedRowOf returns the row of an event. If the event data is invalid, the row has no details.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,12 +17,16 @@ import (
 // record is a fake feed service that returns one page from memory.
 type record struct {
 	feedv1.FeedReadServiceClient
-	page  *feedv1.ListEventsResponse
-	err   error
+	page *feedv1.ListEventsResponse
+	err  error
+
+	mu    sync.Mutex
 	asked *feedv1.ListEventsRequest
 }
 
 func (r *record) ListEvents(_ context.Context, q *feedv1.ListEventsRequest, _ ...grpc.CallOption) (*feedv1.ListEventsResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.asked = q
 	return r.page, r.err
 }

@@ -131,7 +131,7 @@ func Mount(e *httpx.Router, d Deps) error {
 		"wholePercent": wholePercent,
 	}
 	for _, name := range []string{
-		"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
+		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
@@ -180,7 +180,7 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodGet, networkPath, "public", request.CacheShort, s.network),
 		page(http.MethodGet, pulsePath, "public", request.CacheShort, s.pulse),
 		page(http.MethodGet, docsPath, "public", request.CacheShort, s.docs),
-		page(http.MethodGet, "/", "public", "no-store", s.root),
+		page(http.MethodGet, homePath, "public", request.CacheShort, s.home),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.receiveToken),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
@@ -349,11 +349,6 @@ func (s *site) render(c echo.Context, status int, name string, data any) error {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
 	return c.HTMLBlob(status, b.Bytes())
-}
-
-// root handles GET /. It redirects to the developer page.
-func (s *site) root(c echo.Context) error {
-	return c.Redirect(http.StatusFound, "/dev")
 }
 
 // wantsJSON reports whether the client prefers JSON to HTML.

@@ -1,0 +1,89 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+)
+
+const (
+	homePath       = "/"
+	homeRows       = 6 // calls, price moves and resolutions of the home page
+	homeRanks      = 5
+	homeBroadcasts = 6
+)
+
+type homePage struct {
+	layout
+	OnAir                 []broadcastRow
+	Calls, Moves, Results []feedRow
+	Ranks                 []boardRow
+}
+
+// broadcastRow is a live broadcast on the home page.
+type broadcastRow struct {
+	Handle, Viewers string
+	Title, URL      string // of the market that the operator discusses; empty: none
+	Since           time.Time
+}
+
+// home handles GET /, the page that explains the service and shows the latest activity. Parts that cannot be read within
+// partsTimeout are missing.
+func (s *site) home(c echo.Context) error {
+	g := newPartReader(c.Request().Context(), partsTimeout)
+	shows := readPart(g, "live", s.broadcasts)
+	calls := s.newestEvents(g, "calls", "signal.created")
+	results := s.newestEvents(g, "resolutions", "market.resolved")
+	moves := callPart(g, "moves", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
+		Window: string(protocol.Window24h), Limit: homeRows,
+	})
+	best := board.ParseQuery("", "", "", board.ByEdge)
+	ranks := callPart(g, "board", s.Ledger.Boards.ListBroadcast, best.Request(homeRanks))
+	unavailable := g.wait()
+	p := homePage{
+		layout: s.newLayout(c, "", "Public calls on prediction markets, scored against the market price.", homePath),
+		OnAir:  shows.Value, Calls: feedRows(calls.Value), Results: feedRows(results.Value),
+	}
+	p.Unavailable, p.Wide, p.OGType = unavailable, true, "website"
+	for _, m := range moves.Value.GetMoves() {
+		p.Moves = append(p.Moves, moveRow(m))
+	}
+	p.Ranks, _ = boardRows(ranks.Value.GetRows())
+	return s.renderParts(c, g, http.StatusOK, "home", p)
+}
+
+// newestEvents starts to read the newest events of one type.
+func (s *site) newestEvents(g *partReader, name, eventType string) *part[*feedv1.ListEventsResponse] {
+	return callPart(g, name, s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{Types: []string{eventType}, Limit: homeRows})
+}
+
+// broadcasts returns the first homeBroadcasts live broadcasts of approved operators.
+func (s *site) broadcasts(ctx context.Context) ([]broadcastRow, error) {
+	if s.OnAir == nil {
+		return nil, nil
+	}
+	shows, err := s.OnAir.Live(ctx)
+	rows := []broadcastRow{}
+	for _, show := range shows {
+		if show.Approved && len(rows) < homeBroadcasts {
+			rows = append(rows, broadcastRowOf(show))
+		}
+	}
+	return rows, err
+}
+
+func broadcastRowOf(show livestream.Show) broadcastRow {
+	row := broadcastRow{Handle: string(show.Handle), Viewers: countOf(show.Viewers, "viewer"), Since: show.StartedAt}
+	if show.Signal != nil {
+		row.Title, row.URL = show.Signal.Name, marketPath+string(show.Signal.MarketID)
+	}
+	return row
+}
