@@ -96,6 +96,7 @@ func TestOneReplicaBuildsForAll(t *testing.T) {
 			// The counters are read after the answers, so a build in the background may have been counted too.
 			built, read := tc.count(t, "sc_cache_builds_total", tc.cache), tc.count(t, "sc_cache_shared_reads_total", tc.cache)
 			total, most := built[0]+built[1]-builds[0]-builds[1], 1+int(time.Since(began)/tc.fresh)
+			t.Logf("%s: %d builds for 60 requests to two replicas", tc.path, total)
 			if total < 1 || total > most {
 				t.Errorf("two replicas built the answer to %s %d times, want 1 to %d", tc.path, total, most)
 			}
@@ -140,6 +141,7 @@ func TestAddressLimitOfAllReplicas(t *testing.T) {
 			})
 			// A request that is sent a minute later has its place in the next window.
 			minutes := 1 + int64(time.Since(began)/time.Minute)
+			t.Logf("two replicas allowed %d requests of one address and refused %d", allowed.Load(), refused.Load())
 			if n := allowed.Load(); n < 600 || n > 610*minutes {
 				t.Errorf("two replicas allowed %d requests of one address in %v, want 600 to %d", n, time.Since(began), 610*minutes)
 			}
@@ -189,6 +191,7 @@ func TestSocketLimitsOfAllReplicas(t *testing.T) {
 	}
 	client := stack.NewClient()
 	sockets := open(50, func(int) *stack.Client { return client }, nil)
+	t.Logf("two replicas accepted %d of 15 websockets of a key and %d of 50 of an address", len(keyed), len(sockets))
 	if len(sockets) != 20 {
 		t.Errorf("an address has %d websockets open in two replicas, want 20", len(sockets))
 	}
