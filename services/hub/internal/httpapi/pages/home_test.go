@@ -17,7 +17,7 @@ func TestHomePage(t *testing.T) {
 	b := setup(t)
 	b.ledger.Board, b.feed.page = []*boardv1.Row{}, &feedv1.ListEventsResponse{}
 	w := b.get("/")
-	has(t, w, 200, "How it works", "Nobody is on air.", "No price moves in the last 24 hours.", "No calls yet.", "No resolutions yet.",
+	has(t, w, 200, "How it works", "No forecaster is on air.", "No price moves in the last 24 hours.", "No calls yet.", "No resolutions yet.",
 		"No forecaster has a resolved call yet.", `href="https://hub.example/"`)
 	cached(t, w, shared)
 	at := timestamppb.New(time.Date(2026, 9, 18, 11, 59, 58, 0, time.UTC))
