@@ -80,10 +80,17 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
+// begin starts a launcher with fake programs and does not wait for it.
 func begin(t *testing.T, dir string, env []string, args ...string) *running {
 	t.Helper()
+	return launchUp(t, dir, env, append([]string{"--bin", fakes}, args...)...)
+}
+
+// launchUp starts a launcher that compiles its programs, unless args has the flag --bin. It does not wait for the launcher.
+func launchUp(t *testing.T, dir string, env []string, args ...string) *running {
+	t.Helper()
 	r := &running{t: t, dir: dir, end: make(chan error, 1)}
-	r.cmd = exec.Command(launcher, append([]string{"up", "--dir", dir, "--ports", "auto", "--bin", fakes}, args...)...)
+	r.cmd = exec.Command(launcher, append([]string{"up", "--dir", dir, "--ports", "auto"}, args...)...)
 	r.cmd.Env = append(os.Environ(), env...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -104,15 +111,21 @@ func up(t *testing.T, dir string, args ...string) *running {
 func upWith(t *testing.T, dir string, env []string, args ...string) *running {
 	t.Helper()
 	r := begin(t, dir, env, args...)
-	testkit.Eventually(t, 60*time.Second, func() bool {
+	r.waitUntilReady()
+	return r
+}
+
+// waitUntilReady waits until the launcher prints ready.
+func (r *running) waitUntilReady() {
+	r.t.Helper()
+	testkit.Eventually(r.t, 60*time.Second, func() bool {
 		select {
 		case err := <-r.end:
-			t.Fatalf("the launcher ended before it was ready: %v\n%s", err, r.out.String())
+			r.t.Fatalf("the launcher ended before it was ready: %v\n%s", err, r.out.String())
 		default:
 		}
 		return slices.Contains(strings.Split(r.out.String(), "\n"), "ready")
 	})
-	return r
 }
 
 func (r *running) stack() stack {

@@ -91,19 +91,19 @@ func (l *launch) start(ctx context.Context) error {
 	if l.secrets, err = l.state.secrets(); err != nil {
 		return err
 	}
-	// Choose ports first, because a port in use is the most frequent error.
 	fixed := fixedPorts
 	if l.cmd.Ports == "auto" {
 		fixed = nil
 	}
-	ports, err := choosePorts(l.state, portNames(l.cmd.Hubs), fixed)
-	if err != nil {
+	// Before the compilation, because a port in use is the most frequent error.
+	if err := checkPorts(fixed); err != nil {
 		return err
 	}
 	bin := l.cmd.Bin
 	group, groupCtx := errgroup.WithContext(ctx)
 	if bin == "" {
 		bin = l.state.path("bin")
+		say("compiling the programs")
 		group.Go(func() error { return build(groupCtx, bin) })
 	}
 	// Not groupCtx: if the compilation fails, a starting database must be stopped in order.
@@ -122,6 +122,11 @@ func (l *launch) start(ctx context.Context) error {
 		}
 	}
 	if err := migrateAll(ctx, bin, admin, l.secrets.Database, note); err != nil {
+		return err
+	}
+	// After the compilation, because another program may use a free port meanwhile.
+	ports, err := choosePorts(l.state, portNames(l.cmd.Hubs), fixed)
+	if err != nil {
 		return err
 	}
 	in := inputs{

@@ -318,3 +318,47 @@ func TestPorts(t *testing.T) {
 		t.Errorf("a port in use: %v", err)
 	}
 }
+
+// TestPortsAreChosenAfterTheCompilation occupies the port of the last run during the compilation, and checks that the stack starts
+// with another port. The go command of the test waits for a file and copies the fake programs.
+func TestPortsAreChosenAfterTheCompilation(t *testing.T) {
+	t.Parallel()
+	tools, dir, proceed := t.TempDir(), filepath.Join(t.TempDir(), "stack"), filepath.Join(t.TempDir(), "proceed")
+	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = env ]; then echo '%s'; exit; fi\nwhile [ ! -e '%s' ]; do sleep 0.05; done\ncp '%s'/* '%s/'\n",
+		filepath.Join(tools, "go.work"), proceed, fakes, filepath.Join(dir, "bin"))
+	if err := os.WriteFile(filepath.Join(tools, "go"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openState(t.Context(), dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = writeJSON(s.path(portsFile), map[string]int{"hub": port})
+	s.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := launchUp(t, dir, []string{"PATH=" + tools + ":" + os.Getenv("PATH")})
+	testkit.Eventually(t, 30*time.Second, func() bool { return strings.Contains(r.out.String(), "compiling the programs\n") })
+	taken, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	if err := os.WriteFile(proceed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.waitUntilReady()
+	if hub := r.stack().Hub; hub == fmt.Sprintf("http://127.0.0.1:%d", port) || !answers(hub+"/readyz") {
+		t.Errorf("the hub is %s; want another port than %d", hub, port)
+	}
+	r.terminate()
+}
