@@ -10925,14 +10925,14 @@ type ClientInterface interface {
 
 	// ListMarketStreams List the streams of a market
 	//
-	// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
+	// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service opens one only to cut a clip of the stream (`makeClip`).
 	//
 	// Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
 	ListMarketStreams(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// BindStreamWithBody Bind a stream to a market
 	//
-	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10941,7 +10941,7 @@ type ClientInterface interface {
 
 	// BindStream Bind a stream to a market
 	//
-	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -13694,7 +13694,7 @@ func (c *Client) UnbindStream(ctx context.Context, marketID MarketPath, reqEdito
 
 // ListMarketStreams List the streams of a market
 //
-// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
+// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service opens one only to cut a clip of the stream (`makeClip`).
 //
 // Corresponds with GET /api/m/{marketId}/streams (the `ListMarketStreams` operationId).
 func (c *Client) ListMarketStreams(ctx context.Context, marketID MarketPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13711,7 +13711,7 @@ func (c *Client) ListMarketStreams(ctx context.Context, marketID MarketPath, req
 
 // BindStreamWithBody Bind a stream to a market
 //
-// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 //
 // Takes any type of body and a specified content type.
 //
@@ -13730,7 +13730,7 @@ func (c *Client) BindStreamWithBody(ctx context.Context, marketID MarketPath, co
 
 // BindStream Bind a stream to a market
 //
-// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 //
 // Takes a body of the `application/json` content type.
 //
@@ -26347,7 +26347,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListMarketStreamsWithResponse List the streams of a market
 	//
-	// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
+	// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service opens one only to cut a clip of the stream (`makeClip`).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26356,7 +26356,7 @@ type ClientWithResponsesInterface interface {
 
 	// BindStreamWithBodyWithResponse Bind a stream to a market
 	//
-	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26365,7 +26365,7 @@ type ClientWithResponsesInterface interface {
 
 	// BindStreamWithResponse Bind a stream to a market
 	//
-	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+	// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -37762,7 +37762,7 @@ func (c *ClientWithResponses) UnbindStreamWithResponse(ctx context.Context, mark
 
 // ListMarketStreamsWithResponse List the streams of a market
 //
-// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
+// Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service opens one only to cut a clip of the stream (`makeClip`).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37777,7 +37777,7 @@ func (c *ClientWithResponses) ListMarketStreamsWithResponse(ctx context.Context,
 
 // BindStreamWithBodyWithResponse Bind a stream to a market
 //
-// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -37792,7 +37792,7 @@ func (c *ClientWithResponses) BindStreamWithBodyWithResponse(ctx context.Context
 
 // BindStreamWithResponse Bind a stream to a market
 //
-// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+// An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

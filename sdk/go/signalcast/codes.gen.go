@@ -116,7 +116,7 @@ const (
 	ErrStationExists Code = "station_exists"
 	// ErrNotApproved is 403: No administrator has approved the station or the operator, or it is suspended.
 	ErrNotApproved Code = "not_approved"
-	// ErrNotLive is 409: The operator is not live, or no video of the operator's stream at this service arrives, so there is nothing to clip.
+	// ErrNotLive is 409: The operator is not live, or the operator's stream is at this service and no video arrives, so there is nothing to clip.
 	ErrNotLive Code = "not_live"
 	// ErrClipCooldown is 429: The last clip of the caller, or of this stream, is less than 120 seconds old.
 	ErrClipCooldown Code = "clip_cooldown"

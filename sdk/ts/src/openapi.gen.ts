@@ -1148,13 +1148,13 @@ export interface paths {
         };
         /**
          * List the streams of a market
-         * @description Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service never opens them.
+         * @description Streams that operators bound to the market, newest first, at most 100. The operators supplied the URLs; the service opens one only to cut a clip of the stream (`makeClip`).
          */
         get: operations["listMarketStreams"];
         put?: never;
         /**
          * Bind a stream to a market
-         * @description An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service never opens the URL.
+         * @description An operator has one binding for each market; a later one replaces it. The handle is that of the caller. The service opens the URL only to cut a clip of the stream (`makeClip`).
          */
         post: operations["bindStream"];
         /**
