@@ -86,6 +86,10 @@ func credentialOf(op operation) (credential, limit string) {
 	slices.Sort(all)
 	server, _ := asMap(append(asList(op.body["servers"]), map[string]any{})[0])["url"].(string)
 	switch api := strings.HasPrefix(server, "https://api"); {
+	case strings.HasPrefix(op.path, protocol+"/oauth/"):
+		return "none", "30 a minute of an app and IP address"
+	case op.method == "post" && op.path == protocol+"/messages":
+		return "none", "30 a minute of a signing key"
 	case open:
 		return "none", "600 a minute of an IP address"
 	case api && slices.Contains(all, "operator key"):
