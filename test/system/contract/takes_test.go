@@ -3,6 +3,7 @@ package contract
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,15 +79,8 @@ func TestCallsAfterATime(t *testing.T) {
 				}
 				cursor = "&cursor=" + page.Next
 			}
-			if len(got) != len(want) {
+			if !slices.Equal(got, want) {
 				t.Errorf("%s%s has the markets %v, want %v", list, query, got, want)
-				continue
-			}
-			for i := range want {
-				if got[i] != want[i] {
-					t.Errorf("%s%s has the markets %v, want %v", list, query, got, want)
-					break
-				}
 			}
 		}
 	}
