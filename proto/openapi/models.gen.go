@@ -3532,6 +3532,9 @@ type SessionReceipt struct {
 
 	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *string `json:"confirmedAt"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides *NamedSides `json:"sides,omitempty"`
 }
 
 // SessionReceipts defines model for SessionReceipts.

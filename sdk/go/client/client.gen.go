@@ -6218,9 +6218,12 @@ type SessionReceipt struct {
 	Score      *int    `json:"score"`
 
 	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
-	ScoreBasisBps int                  `json:"scoreBasisBps"`
-	SignalID      openapi_types.UUID   `json:"signalId"`
-	Status        SessionReceiptStatus `json:"status"`
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides    *NamedSides          `json:"sides,omitempty"`
+	SignalID openapi_types.UUID   `json:"signalId"`
+	Status   SessionReceiptStatus `json:"status"`
 }
 
 // SessionReceiptStatus defines model for SessionReceipt.Status.

@@ -7089,6 +7089,7 @@ export interface components {
             score: number | null;
             /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
+            sides?: components["schemas"]["NamedSides"];
             /** Format: uuid */
             signalId: string;
             /** @enum {string} */

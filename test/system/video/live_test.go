@@ -2,6 +2,7 @@ package video
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"slices"
 	"strings"
@@ -67,6 +68,41 @@ func TestLivePage(t *testing.T) {
 	b.Await("#live-calls", "NO at 68.5¢")
 	b.RequireNoProblems()
 	b.Visit(s.Hub+"/live/nobody_of_that_name", http.StatusNotFound)
+}
+
+// TestBroadcastNamesTheSides checks that the live page and the studio show prices and calls with the names of the sides, as text.
+// The names of the market on the overlay change with the market.
+func TestBroadcastNamesTheSides(t *testing.T) {
+	t.Parallel()
+	s, o, stream := system(t), system(t).NewOperator(t), newStream(t)
+	const yes, no = "<script>window.ran = 1</script> Rovers", "Slate City" // the ledger removes tags, and then decodes entities
+	m := s.NewVenueMarket(t, "polymarket", 0.315, stack.JSON{"question": "Who wins?", "outcomes": []string{html.EscapeString(yes), no}})
+	m.Read(t)
+	plain := s.NewNativeMarket(t, 2500, nil)
+	setOverlay(t, o, stack.JSON{"marketId": plain, "name": "Without names"})
+	broadcast(t, o, plain, stream.URL)
+	o.NewCall(t, plain, "NO", 7500, nil)
+	b, studio := browser.Open(t, browser.Desktop), browser.Open(t, browser.Phone)
+	b.Visit(s.Hub+"/live/"+o.Handle, http.StatusOK)
+	b.Await("#live-signal", "YES", "25¢", "NO", "75¢")
+	setOverlay(t, o, stack.JSON{"marketId": m.ID, "name": "Who wins?"})
+	b.Await("#live-signal", yes, "31.5¢", no, "68.5¢")
+	o.NewCall(t, m.ID, "YES", 3200, nil)
+	b.Await("#live-calls", yes+" at 32¢", "NO at 75¢")
+	studio.Visit(s.Hub+"/studio", http.StatusOK)
+	studio.SignIn(o.Handle, "#studio")
+	studio.Await("#studio-calls", yes+" at 32¢", "NO at 75¢")
+	reader := browser.Open(t, browser.Phone)
+	reader.DisableScripts()
+	reader.Visit(s.Hub+"/live/"+o.Handle, http.StatusOK)
+	reader.Shows("#live-signal", yes, no)
+	for name, page := range map[string]*browser.Tab{"live page": b, "studio": studio} {
+		page.RequireFits()
+		if page.Count("main dt script, main li script") != 0 || browser.Eval[bool](page, `"ran" in window`) {
+			t.Errorf("the name of a side became HTML on the %s", name)
+		}
+		page.RequireNoProblems()
+	}
 }
 
 // TestLivePageAfterRestartOfTheEncoder checks that the page plays a stream again, without a reload, when the stream ended and

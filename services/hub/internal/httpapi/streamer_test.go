@@ -144,6 +144,20 @@ func TestStreamState(t *testing.T) {
 	want(t, b.send("GET", "/api/streamer/stream/state?handle=..", ""), 404, "not_found")
 }
 
+// TestReceiptsNameTheSides checks that the calls of a broadcast have the names of the sides, unless they are Yes and No.
+func TestReceiptsNameTheSides(t *testing.T) {
+	t.Parallel()
+	b := setup(t, countViewers(t))
+	want(t, b.send("POST", beatURL, `{"marketId":"701122"}`, b.byKey()), 200, "")
+	b.file("NO", 6400, b.byKey())
+	if w := b.send("GET", receiptsURL, "").Body.String(); !strings.Contains(w, `"direction":"NO"`) || strings.Contains(w, "sides") {
+		t.Errorf("the answer is %s; want a call without sides", w)
+	}
+	b.ledger.Exec(`UPDATE markets SET outcome_labels = '{Slate City,"Ochre <Rovers>"}', yes_index = 1 WHERE market_id = '701122'`)
+	b.clock.Advance(time.Minute)
+	has(t, b.send("GET", receiptsURL, ""), `"direction":"NO"`, `"sides":{"yes":"Ochre <Rovers>","no":"Slate City"}`)
+}
+
 func TestReceiptsAndRecap(t *testing.T) {
 	t.Parallel()
 	b := setup(t, countViewers(t))

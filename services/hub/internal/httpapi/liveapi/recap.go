@@ -3,13 +3,16 @@ package liveapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
@@ -18,34 +21,68 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// receiptsJSON is openapi.SessionReceipts, except that the calls have the type openapi.RecordCall.
+// receiptJSON is openapi.SessionReceipt.
+type receiptJSON struct {
+	openapi.RecordCall
+	Sides *openapi.MarketSides `json:"sides,omitempty"` // nil if they are Yes and No
+}
+
+// receiptsJSON is openapi.SessionReceipts, except that the calls have the type receiptJSON.
 type receiptsJSON struct {
-	Handle    string               `json:"handle"`
-	ShowID    *string              `json:"showId"` // null without a session
-	StartedAt *string              `json:"startedAt"`
-	EndedAt   *string              `json:"endedAt"`
-	Receipts  []openapi.RecordCall `json:"receipts"`
-	Recap     *openapi.Recap       `json:"recap"`
+	Handle    string         `json:"handle"`
+	ShowID    *string        `json:"showId"` // null without a session
+	StartedAt *string        `json:"startedAt"`
+	EndedAt   *string        `json:"endedAt"`
+	Receipts  []receiptJSON  `json:"receipts"`
+	Recap     *openapi.Recap `json:"recap"`
 }
 
 // Receipts handles GET /api/streamer/receipts?handle=. It returns the calls of the open session, or of the newest session if none
-// is open.
+// is open. If the names of the sides cannot be read, the response is degraded and has none.
 func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	r, err := s.recapOf(c, handle, "")
 	if err != nil {
 		return err
 	}
-	shown, calls := showRecap(handle, r), []openapi.RecordCall{}
+	shown, calls := showRecap(handle, r), []receiptJSON{}
 	if r != nil {
-		calls = view.ShowCalls(s.HubURL, r.Calls)
+		named, err := s.sidesOf(c.Request().Context(), r.Calls)
+		if err != nil {
+			httpx.Degrade(c, httpx.Source(err))
+		}
+		calls = view.List(view.ShowCalls(s.HubURL, r.Calls), func(call openapi.RecordCall) receiptJSON {
+			return receiptJSON{call, named[call.MarketID]}
+		})
 	}
 	return httpx.Tagged(c, receiptsJSON{shown.Handle, shown.ShowID, shown.StartedAt, shown.EndedAt, calls, shown.Recap})
+}
+
+// marketsPerRead is the number of markets in one request to the ledger.
+const marketsPerRead = 100
+
+// sidesOf returns the names of the sides of the markets of calls, by market id. Markets with the sides Yes and No are missing.
+func (s *Server) sidesOf(ctx context.Context, calls []*signalv1.Signal) (map[string]*openapi.MarketSides, error) {
+	ids := view.List(calls, (*signalv1.Signal).GetMarketId)
+	slices.Sort(ids)
+	named := map[string]*openapi.MarketSides{}
+	for part := range slices.Chunk(slices.Compact(ids), marketsPerRead) {
+		r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: part})
+		if err != nil {
+			return named, err
+		}
+		for _, m := range r.GetMarkets() {
+			if sides := view.ShowNamedSides(m); sides != nil {
+				named[m.GetId()] = sides
+			}
+		}
+	}
+	return named, nil
 }
 
 // EmptyReceipts returns the response of Receipts while the sessions are unavailable. The response has no calls.
 func EmptyReceipts(c echo.Context) any {
 	handle, _ := request.HandleQuery(c)
-	return receiptsJSON{Handle: string(handle), Receipts: []openapi.RecordCall{}}
+	return receiptsJSON{Handle: string(handle), Receipts: []receiptJSON{}}
 }
 
 // Recap handles GET /api/streamer/recap?handle=&showId=, the statistics of one session.

@@ -12,7 +12,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 const livePath = "/live/"
@@ -61,6 +63,7 @@ type livePage struct {
 	Stream, Started, Viewers       string
 	Origins                        string
 	Name, MarketURL, Note, Yes, No string
+	MarketID, YesName, NoName      string // market of the overlay, and the names of its sides
 	UpdatedAt                      string
 }
 
@@ -96,6 +99,11 @@ func (s *site) live(c echo.Context) error {
 		p.Stream, p.Started = air.Session.URL, protocol.Stamp(air.Session.StartedAt)
 	}
 	p.fillSignal(&air.Overlay)
+	var m *marketv1.Market
+	if p.MarketID != "" {
+		m = s.sidesOf(c.Request().Context(), p.MarketID)
+	}
+	p.YesName, p.NoName = market.SideName(m, string(protocol.Yes)), market.SideName(m, string(protocol.No))
 	origins := s.videoOrigins(p.Stream)
 	p.Origins = strings.Join(origins, " ")
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))
@@ -107,7 +115,8 @@ func (p *livePage) fillSignal(o *livestream.Overlay) {
 	if o.MarketID == "" {
 		return
 	}
-	p.Name, p.MarketURL = cmp.Or(o.Name, "Market "+string(o.MarketID)), marketPath+string(o.MarketID)
+	p.MarketID, p.MarketURL = string(o.MarketID), marketPath+string(o.MarketID)
+	p.Name = cmp.Or(o.Name, "Market "+p.MarketID)
 	if o.Annotation != nil {
 		p.Note = *o.Annotation
 	}

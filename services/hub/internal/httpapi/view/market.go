@@ -46,6 +46,14 @@ func ShowSides(m *marketv1.Market) openapi.MarketSides {
 	return openapi.MarketSides{Yes: yes, No: no}
 }
 
+// ShowNamedSides returns the JSON model of the names of the two sides of a market. It returns nil if they are Yes and No.
+func ShowNamedSides(m *marketv1.Market) *openapi.MarketSides {
+	if names := market.Labels(m); names != nil {
+		return &openapi.MarketSides{Yes: names[0], No: names[1]}
+	}
+	return nil
+}
+
 // Percent returns a price in bps as a number from 0 to 100; nil for nil.
 func Percent(bps *int32) *float64 {
 	if bps == nil {

@@ -147,6 +147,17 @@ export function element(name, set, ...children) {
   return e;
 }
 
+const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
+
+/** Creates the list item of a call of GET /api/streamer/receipts. */
+export function callItem(r) {
+  return element(
+    'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
+    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
+    element('span', { className: 'fact' }, element('b', { textContent: `${sideName(r.sides, r.direction)} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
+  );
+}
+
 /** Sets the text of an element if it differs, so that screen readers do not repeat unchanged text. */
 export function write(e, text) {
   if (e.textContent !== text) e.textContent = text;

@@ -4,7 +4,7 @@
 const root = document.getElementById('live');
 const at = (name) => document.getElementById(`live-${name}`);
 const { handle, socket } = root.dataset;
-const [{ open }, { watch, read, latest, cents, bpsOf, formatDuration, element, write }, { player }] = await Promise.all([
+const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, element, callItem, write }, { player }] = await Promise.all([
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.player),
 ]);
 
@@ -14,6 +14,7 @@ let price = null;
 let fresh = true;
 let clip = null; // clip that plays instead of the stream
 let market = ''; // market whose price and clips are shown
+const names = new Map([[root.dataset.market, { yes: root.dataset.yes, no: root.dataset.no }]]); // names of the sides, by market
 const origins = root.dataset.origins.split(' ').filter(Boolean);
 
 const screen = player(at('video'), { library: root.dataset.hls, origins, onState: show });
@@ -55,6 +56,8 @@ function show() {
   write(at('name'), signal.name ?? '');
   at('name').href = `/m/${encodeURIComponent(signal.marketId)}`;
   write(at('note'), signal.annotation ?? '');
+  write(at('yes-name'), sideName(names.get(signal.marketId), 'YES'));
+  write(at('no-name'), sideName(names.get(signal.marketId), 'NO'));
   write(at('yes'), price === null ? '–' : cents(price));
   write(at('no'), price === null ? '–' : cents(10000 - price));
   tick();
@@ -116,10 +119,9 @@ function handleMessage(m) {
     return;
   }
   if (m.channel === `market:${market}`) {
-    if (typeof m.data.yesBps === 'number' && (m.op === 'snapshot' || m.type === 'price.tick')) {
-      price = m.data.yesBps;
-      show();
-    }
+    if (m.op === 'snapshot') names.set(market, m.data.sides);
+    if (typeof m.data.yesBps === 'number' && (m.op === 'snapshot' || m.type === 'price.tick')) price = m.data.yesBps;
+    show();
     if (m.type === 'clip.ready') ignoreErrors(clips);
     return;
   }
@@ -138,19 +140,14 @@ async function poll() {
   setSignal(await read(`/api/streamer/signal?handle=${handle}`));
   if (!market) return;
   const m = await read(`/api/m/${encodeURIComponent(market)}`);
+  if (m) names.set(m.marketId, m.sides);
   if (typeof m?.yesBps === 'number') price = m.yesBps;
   show();
 }
 
-const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
-
 async function receipts() {
   const list = (await read(`/api/streamer/receipts?handle=${handle}`, 3000))?.receipts ?? [];
-  at('calls').replaceChildren(...list.map((r) => element(
-    'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
-    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
-    element('span', { className: 'fact' }, element('b', { textContent: `${r.direction} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
-  )));
+  at('calls').replaceChildren(...list.map(callItem));
   at('no-calls').hidden = list.length > 0;
 }
 

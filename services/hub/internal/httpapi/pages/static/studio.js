@@ -4,7 +4,7 @@
 const root = document.getElementById('studio');
 const at = (name) => document.getElementById(name);
 const { handle } = root.dataset;
-const { formatDuration, cents, element, write } = await import(root.dataset.connection);
+const { formatDuration, element, callItem, write } = await import(root.dataset.connection);
 
 let me = { status: 'none', live: false, stream: null, signal: { marketId: null } };
 let live = false; // this page sends the heartbeats
@@ -187,17 +187,11 @@ at('cut').addEventListener('click', async () => {
   if (await call('POST', `/api/live/${handle}/clip`, {})) showMessage('Clip created. It appears on your live page when it is ready.');
 });
 
-const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
-
 async function receipts() {
   const answer = await call('GET', `/api/streamer/receipts?handle=${handle}`);
   if (!answer) return;
   if (answer.startedAt && !answer.endedAt && (live || me.live)) began = Date.parse(answer.startedAt);
-  at('studio-calls').replaceChildren(...answer.receipts.map((r) => element(
-    'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
-    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
-    element('span', { className: 'fact' }, element('b', { textContent: `${r.direction} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
-  )));
+  at('studio-calls').replaceChildren(...answer.receipts.map(callItem));
   at('studio-no-calls').hidden = answer.receipts.length > 0;
 }
 
