@@ -127,11 +127,12 @@ var programs = map[string]struct{ ending, command string }{
 	"js": {".mjs", "node --no-warnings --experimental-websocket"}, // Node 20 requires the flag for its WebSocket
 }
 
-// runBlocks runs the code blocks of a page in one shell, in order. It returns the number of blocks and their output.
+// runBlocks runs the code blocks of a page in one shell, in order. As in the shell of a reader, programs receive only exported
+// variables. It returns the number of blocks and their output.
 func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	t.Helper()
 	var script strings.Builder
-	script.WriteString("set -aeo pipefail\ntrap 'echo \"FAILED: $BASH_COMMAND\" >&2' ERR\n")
+	script.WriteString("set -eo pipefail\ntrap 'echo \"FAILED: $BASH_COMMAND\" >&2' ERR\n")
 	all := blocksOf(t, page)
 	for i, b := range all {
 		if !slices.Contains(runKinds, b.kind) || b.part() {
