@@ -2,6 +2,8 @@ package ratelimit
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"math/rand/v2"
 	"net/netip"
 	"strconv"
@@ -118,6 +120,13 @@ func (l *Limiter) countInRedis(ctx context.Context, redisKey, member string) (De
 	d.RetryAfter = time.Duration(out[2]) * time.Microsecond
 	d.Reset = time.Duration(out[3]) * time.Microsecond
 	return d, nil
+}
+
+// HashedKey returns a hash of a key in 32 hexadecimal digits. A limit whose keys contain IP addresses or ids of users counts by
+// hashed keys, so that Redis stores none of them.
+func HashedKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
 }
 
 // AddressKey returns the key of an IP address: the address for IPv4, and its /64 network for IPv6, because one connection usually

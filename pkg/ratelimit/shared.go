@@ -3,8 +3,6 @@ package ratelimit
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -169,8 +167,7 @@ func (l *Shared) send(key string, r *report) {
 	}
 	n, running := r.pending, make(chan struct{})
 	r.running = running
-	sum := sha256.Sum256([]byte(key)) // hashed, so that Redis stores no IP address
-	redisKey := "sc:count:" + l.cfg.Name + ":" + hex.EncodeToString(sum[:16])
+	redisKey := "sc:count:" + l.cfg.Name + ":" + HashedKey(key)
 	l.script.queue.Add(&scriptRequest{name: redisKey, arg: n, done: func(answer [4]int64, err error) {
 		s, now := l.shardOf(key), l.local.clock()
 		s.mu.Lock()

@@ -2,9 +2,7 @@ package ratelimit
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -150,8 +148,7 @@ func (s *Slots) send(batched []slotRequest) {
 		if r.key == "" {
 			continue
 		}
-		sum := sha256.Sum256([]byte(r.key)) // hashed, so that Redis stores no IP address
-		keys = append(keys, s.processes+":"+hex.EncodeToString(sum[:16]))
+		keys = append(keys, s.processes+":"+HashedKey(r.key))
 		open := 0
 		if r.done != nil {
 			open = 1

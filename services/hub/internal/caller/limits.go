@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"time"
 
@@ -114,19 +113,13 @@ func NewFailures(c Counters, kind string) Failures {
 
 // Wait returns the time for which the credentials of a sender are not checked. 0 means that they are checked now.
 func (f Failures) Wait(ctx context.Context, sender string) time.Duration {
-	return f.log.Wait(ctx, hashed(sender))
+	return f.log.Wait(ctx, ratelimit.HashedKey(sender))
 }
 
 // Failed counts a failure, even if the client has disconnected. A result above zero means that concurrent failures have reached
 // the limit. The request must then be refused, and the client must wait for this time.
 func (f Failures) Failed(ctx context.Context, sender string) time.Duration {
-	return f.log.Allow(context.WithoutCancel(ctx), hashed(sender)).RetryAfter
-}
-
-// hashed returns a hex hash of text, truncated to 16 bytes, so that Redis stores no IP address.
-func hashed(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
+	return f.log.Allow(context.WithoutCancel(ctx), ratelimit.HashedKey(sender)).RetryAfter
 }
 
 // keyID returns the id by which the requests of an operator key are counted.

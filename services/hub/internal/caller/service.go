@@ -9,6 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -122,7 +123,9 @@ type Service struct {
 }
 
 // New builds a Service with empty caches. The caller must call Close.
-func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache(), readers: newReaders(d.Now)} }
+func New(d Deps) *Service {
+	return &Service{Deps: d, keys: newKeyCache(), readers: newReaders(d.Now)}
+}
 
 // Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state of the
 // limit; the state is nil for callers without a limit. An Authorization header that is invalid, or that the route does not
@@ -307,7 +310,9 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *RateLimitStat
 }
 
 // loginID returns the id by which the requests of an identity are counted.
-func loginID(who operator.Identity) string { return hashed(who.Issuer + "|" + who.Subject) }
+func loginID(who operator.Identity) string {
+	return ratelimit.HashedKey(who.Issuer + "|" + who.Subject)
+}
 
 // token authenticates an app token and counts the request against the grant of the token. The token is verified first, so that
 // random tokens are not counted.
@@ -323,12 +328,12 @@ func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Rat
 // CountClient counts a request against the limit of an app and an IP address, before the app is authenticated. Error:
 // rate_limited.
 func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*RateLimitState, error) {
-	return s.count(ctx, Client, hashed(clientID+"|"+ip))
+	return s.count(ctx, Client, ratelimit.HashedKey(clientID+"|"+ip))
 }
 
 // CountConsent counts a request of the consent page against the limit of its session. Error: rate_limited.
 func (s *Service) CountConsent(ctx context.Context, session string) (*RateLimitState, error) {
-	return s.count(ctx, Consent, hashed(session))
+	return s.count(ctx, Consent, ratelimit.HashedKey(session))
 }
 
 // secret checks the admin secret or the cron secret. Errors: ErrForbidden for a wrong secret, and for a route whose secret is

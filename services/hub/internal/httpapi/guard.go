@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
@@ -108,7 +109,7 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 		InCall:        r.inCall && r.scope == "", // to check a scope, the permissions of the key are needed before the write
 		Resource:      s.HubURL + oauthapi.Base,
 		Authorization: req.Header["Authorization"],
-		IP:            request.AddressKey(c.RealIP()),
+		IP:            ratelimit.AddressKey(c.RealIP()),
 	}
 	if r.resource != "" {
 		out.Resource = r.resource

@@ -282,7 +282,7 @@ func (s *Server) retiredFirst() echo.MiddlewareFunc {
 // with a credential, and requests from an IP address that has reached its limit.
 func (s *Server) front(next http.Handler, routes []route) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return !hasCredential(r) && s.Addresses.Allow(r.Context(), request.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
+		return !hasCredential(r) && s.Addresses.Allow(r.Context(), ratelimit.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
 	var reads []httpcache.Hot
 	for _, r := range routes {

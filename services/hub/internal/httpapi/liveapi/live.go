@@ -2,8 +2,6 @@ package liveapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
@@ -159,7 +158,7 @@ func (s *Server) View(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	address := request.AddressKey(c.RealIP())
+	address := ratelimit.AddressKey(c.RealIP())
 	if viewer == "" {
 		viewer = address + "\n" + c.Request().UserAgent()
 	} else {
@@ -171,8 +170,7 @@ func (s *Server) View(c echo.Context, o httpx.Object) error {
 
 // anonymize returns a hash of a viewer id or IP address, so that Redis stores no IP address. The hash differs for each operator.
 func anonymize(handle protocol.Handle, who string) string {
-	sum := sha256.Sum256([]byte(string(handle) + "\n" + who))
-	return hex.EncodeToString(sum[:16])
+	return ratelimit.HashedKey(string(handle) + "\n" + who)
 }
 
 // OwnStreamer handles GET /api/streamer/me: the registration, stream and overlay of the caller.

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -53,7 +54,7 @@ func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 		if err != nil {
 			return withDescription(err)
 		}
-		f := grant.Form{Values: values, Authorization: c.Request().Header["Authorization"], IP: request.AddressKey(c.RealIP())}
+		f := grant.Form{Values: values, Authorization: c.Request().Header["Authorization"], IP: ratelimit.AddressKey(c.RealIP())}
 		id, secret := values.Get("client_id"), values.Get("client_secret")
 		if user, password, ok := c.Request().BasicAuth(); ok {
 			id, secret = cmp.Or(id, user), cmp.Or(secret, password)

@@ -13,7 +13,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
 // Limits of record exports, and the retry delay of a rejected export. A record can have any number of lines, so the number of
@@ -37,7 +36,7 @@ type recordWriter interface {
 // Record handles GET /api/operator/{handle}/record, which streams the whole record of an operator as JSON lines or CSV. Error:
 // rate_limited if too many exports are in progress.
 func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
-	release, err := s.exports.acquire(request.AddressKey(c.RealIP()))
+	release, err := s.exports.acquire(ratelimit.AddressKey(c.RealIP()))
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type AddressCharge struct {
 
 // Begin attaches a new AddressCharge to the request. Nothing is charged yet.
 func Begin(c echo.Context, limits *ratelimit.Shared) *AddressCharge {
-	t := &AddressCharge{limit: limits, Address: AddressKey(c.RealIP())}
+	t := &AddressCharge{limit: limits, Address: ratelimit.AddressKey(c.RealIP())}
 	c.Set(chargeKey, t)
 	return t
 }
@@ -71,9 +71,6 @@ func ChargeUnknown(c echo.Context, err error) error {
 	}
 	return err
 }
-
-// AddressKey returns the rate-limit key of an IP address. See ratelimit.AddressKey.
-func AddressKey(ip string) string { return ratelimit.AddressKey(ip) }
 
 // KeyLimiter limits requests by key. All replicas share its counters.
 type KeyLimiter interface {

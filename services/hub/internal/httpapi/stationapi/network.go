@@ -2,8 +2,6 @@ package stationapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -142,9 +141,8 @@ func (s *Server) ViewTape(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" +
-		request.AddressKey(c.RealIP()))) // hashed, so that Redis stores no IP address
-	if !s.Viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
+	viewer := ratelimit.HashedKey(t.Origin + "\n" + id + "\n" + ratelimit.AddressKey(c.RealIP()))
+	if !s.Viewers.Allow(ctx, viewer).Allowed {
 		return httpx.OK(c, openapi.ViewTapeAnswer{Ok: true})
 	}
 	if err := s.Network.View(ctx, t); err != nil {
