@@ -42,9 +42,33 @@ func HasCredentialPrefix(s string) bool {
 // IsKey reports whether a text has the form of an operator key: one of the two prefixes and 43 characters of base64url.
 func IsKey(s string) bool { return isSecret(s, KeyPrefix) || isSecret(s, AgentKeyPrefix) }
 
-// IsAppToken reports whether a text has the form of an access token of an app: the prefix dat_ and 43 characters of
-// base64url.
-func IsAppToken(s string) bool { return isSecret(s, AppPrefix) }
+// CredentialKind is the kind of a bearer credential.
+type CredentialKind uint8
+
+// Kinds of bearer credentials.
+const (
+	NoCredential CredentialKind = iota // the text has not the form of a credential
+	OperatorKey
+	AppToken     // access token of an app
+	RefreshToken // refresh token of an app; it authenticates no request
+	LoginToken   // access token of an identity provider
+)
+
+// KindOf returns the kind of a bearer credential by its form. Only its issuer decides whether a credential is valid. An access
+// token of an app is the prefix dat_ and 43 characters of base64url.
+func KindOf(token string) CredentialKind {
+	switch {
+	case IsKey(token):
+		return OperatorKey
+	case isSecret(token, AppPrefix):
+		return AppToken
+	case strings.HasPrefix(token, RefreshPrefix):
+		return RefreshToken
+	case IsJWT(token) && !HasCredentialPrefix(token):
+		return LoginToken
+	}
+	return NoCredential
+}
 
 // IsJWT reports whether a text has the form of a signed token (RFC 7515, 7.1) and at most 8 KiB.
 func IsJWT(s string) bool {

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"crypto/sha256"
-	"strings"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -36,14 +35,14 @@ func Parse(lines []string) (Credential, error) {
 		return Credential{}, apperr.ErrCredentialMalformed
 	}
 	c := Credential{Hash: sha256.Sum256([]byte(token))}
-	switch {
-	case protocol.IsKey(token):
+	switch protocol.KindOf(token) {
+	case protocol.OperatorKey:
 		c.Kind = Key
-	case protocol.IsAppToken(token):
+	case protocol.AppToken:
 		c.Kind = Token
-	case strings.HasPrefix(token, protocol.RefreshPrefix):
+	case protocol.RefreshToken:
 		return Credential{}, errWrongKind
-	case protocol.IsJWT(token) && !protocol.HasCredentialPrefix(token):
+	case protocol.LoginToken:
 		c.Kind, c.Raw = Login, token
 	default:
 		return Credential{}, apperr.ErrCredentialUnknown

@@ -119,7 +119,7 @@ func wrongCredential(token, required string) error {
 	switch {
 	case token == "":
 		return apperr.ErrCredentialMissing.WithText("this route requires a credential: %s", required)
-	case protocol.IsKey(token) || protocol.IsAppToken(token) || strings.HasPrefix(token, protocol.RefreshPrefix) || protocol.IsJWT(token):
+	case protocol.KindOf(token) != protocol.NoCredential:
 		return apperr.ErrCredentialWrongKind.WithText("this route does not accept a credential of this kind; send %s", required)
 	}
 	return apperr.ErrCredentialUnknown

@@ -98,18 +98,18 @@ func parseBearer(values []string) (bearer, error) {
 		return bearer{}, nil
 	}
 	token, ok := protocol.Bearer(values)
-	switch {
-	case !ok:
+	if !ok {
 		return bearer{}, apperr.ErrCredentialMalformed
-	case protocol.IsKey(token):
-		return bearer{kind: Key, hash: sha256.Sum256([]byte(token))}, nil
-	case protocol.IsAppToken(token):
-		return bearer{kind: Token, raw: token}, nil
-	case protocol.IsJWT(token) && !protocol.HasCredentialPrefix(token):
-		return bearer{kind: Login, raw: token}, nil
 	}
-	if strings.HasPrefix(token, protocol.RefreshPrefix) {
+	switch protocol.KindOf(token) {
+	case protocol.OperatorKey:
+		return bearer{kind: Key, hash: sha256.Sum256([]byte(token))}, nil
+	case protocol.AppToken:
+		return bearer{kind: Token, raw: token}, nil
+	case protocol.RefreshToken:
 		return bearer{}, errRefreshToken
+	case protocol.LoginToken:
+		return bearer{kind: Login, raw: token}, nil
 	}
 	return bearer{}, ErrUnauthenticated
 }
