@@ -221,22 +221,12 @@ func (s *Service) Run(ctx context.Context, failed func(error)) error {
 
 // measure computes the components Skill, Activity and Reach, each from 0 to 1. For Skill, ten calls with the score 0 are added,
 // so that few calls have little effect. Reach is a fifth of the decimal logarithm of 1 plus the viewer minutes of 28 days: each
-// tenfold adds 0.2, and 99,999 minutes are 1.
+// tenfold adds 0.2, and 99,999 minutes are 1. The store computes the broadcast score from them in SQL (board_cast).
 func (b *Broadcast) measure() {
 	b.Skill = min(1, max(0, 0.5+float64(b.WindowScore)/(50*float64(b.WindowDone+10))))
 	b.Activity = min(1, (float64(b.Calls28)+float64(b.Takes28)/2)/28)
 	// Rounded to nine decimals, so that the logarithms of Go and Postgres give the same score.
 	b.Reach = min(1, math.Round(math.Log10(1+float64(b.ViewerMinutes28))*1e9)/1e9/5)
-}
-
-// CastScore returns the broadcast score, from 0 to 1000, for a window of 28 days. score and done are the total score and the
-// number of the counted calls. calls, takes and minutes are the numbers of all calls, takes and viewer minutes. The store
-// computes the same value in SQL.
-func CastScore(score, done, calls, takes, minutes int64) int {
-	b := Broadcast{Calls28: calls, Takes28: takes, ViewerMinutes28: minutes, WindowScore: score, WindowDone: done}
-	b.measure()
-	// The conversions force each product to be rounded separately, so that the result is the same on every machine.
-	return int(math.Round(float64(500*b.Skill) + float64(300*b.Activity) + float64(200*b.Reach)))
 }
 
 // Edge is the measured edge of an operator in bps: the mean of result minus price over counted calls, and its confidence

@@ -81,7 +81,7 @@ func TestBroadcastScore(t *testing.T) {
 		if math.Abs(b.Skill-tc.skill)+math.Abs(b.Activity-tc.activity)+math.Abs(b.Reach-tc.reach) > 1e-9 {
 			t.Errorf("%+v: skill %g, activity %g, reach %g; want %g, %g, %g", tc.b, b.Skill, b.Activity, b.Reach, tc.skill, tc.activity, tc.reach)
 		}
-		if got := CastScore(b.WindowScore, b.WindowDone, b.Calls28, b.Takes28, b.ViewerMinutes28); got != tc.score {
+		if got := int(math.Round(500*b.Skill + 300*b.Activity + 200*b.Reach)); got != tc.score {
 			t.Errorf("%+v: broadcast score %d, want %d", tc.b, got, tc.score)
 		}
 	}

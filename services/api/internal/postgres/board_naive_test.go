@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -27,6 +28,16 @@ GROUP BY u.id HAVING $1 = '' OR count(r.signal_id) > 0 OR EXISTS (
     SELECT FROM api.signals s JOIN api.markets m USING (market_id) LEFT JOIN api.signal_results x ON x.signal_id = s.id
     WHERE s.user_id = u.id AND m.lane = $1 AND x.signal_id IS NULL)`
 
+// castScore returns the broadcast score of docs/scores.md. score and done are the points and the number of the counted calls, and
+// calls, takes and minutes are the numbers of all calls, takes and viewer minutes of 28 days.
+func castScore(score, done, calls, takes, minutes int64) int {
+	skill := min(1, max(0, 0.5+float64(score)/float64(50*(done+10))))
+	activity := min(1, (float64(calls)+float64(takes)/2)/28)
+	reach := min(1, math.Round(1e9*math.Log10(float64(1+minutes)))/1e9/5)
+	// The conversions force each product to be rounded separately, so that the result is the same on every machine.
+	return int(math.Round(float64(500*skill) + float64(300*activity) + float64(200*reach)))
+}
+
 type naiveRow struct {
 	handle, tier                 string
 	total, score, won, lost      int64
@@ -46,8 +57,8 @@ func (l *ledger) naive(lane string) []naiveRow {
 			l.t.Fatal(err)
 		}
 		r.viewers /= 60
-		r.castAll = board.CastScore(r.score, r.counted, r.calls, r.takes, r.viewers)
-		r.castMonth = board.CastScore(r.mscore, r.mdone, r.calls, r.takes, r.viewers)
+		r.castAll = castScore(r.score, r.counted, r.calls, r.takes, r.viewers)
+		r.castMonth = castScore(r.mscore, r.mdone, r.calls, r.takes, r.viewers)
 		r.accuracy = resolution.Accuracy(r.won, r.lost)
 		list = append(list, r)
 	}

@@ -326,7 +326,7 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	l.verify("at the end")
 }
 
-// TestCastScoreIsAsDefined checks that the SQL function board_cast computes the same broadcast score as board.CastScore.
+// TestCastScoreIsAsDefined checks that the SQL function board_cast computes the same broadcast score as castScore.
 func TestCastScoreIsAsDefined(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -336,7 +336,7 @@ func TestCastScoreIsAsDefined(t *testing.T) {
 				for _, more := range [][2]int64{{0, 0}, {1, 9}, {13, 137}, {0, 999}, {3, 99_998}, {0, 1 << 40}} {
 					takes, minutes := more[0], more[1]
 					got := b.count(`SELECT api.board_cast($1, $2, $3, $4, $5)`, s, done, calls, takes, minutes)
-					if want := board.CastScore(s, done, calls, takes, minutes); got != want {
+					if want := castScore(s, done, calls, takes, minutes); got != want {
 						t.Errorf("points %d, %d results, %d calls, %d takes, %d viewer minutes: %d, want %d", s, done, calls, takes, minutes, got, want)
 					}
 				}

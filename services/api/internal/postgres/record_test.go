@@ -141,7 +141,7 @@ func (l *ledger) compareRecords(when string) {
 		want := plain(l.plainCalls(name))
 		minutes := l.count(`SELECT coalesce(sum(v.viewer_seconds), 0)::bigint FROM api.viewer_reports v JOIN api.users u ON u.id = v.user_id
 			WHERE u.handle = $1 AND v.at >= $2`, name, l.month()) / 60
-		want.field, want.cast = int64(len(field)), board.CastScore(0, 0, 0, 0, int64(minutes))
+		want.field, want.cast = int64(len(field)), castScore(0, 0, 0, 0, int64(minutes))
 		for i, r := range field {
 			if r.handle == name {
 				rank := int64(i + 1)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
-	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 	"github.com/signalcast/signalcast/services/api/internal/signal"
@@ -154,7 +153,7 @@ var tables = map[string]func(c []string) []string{
 		for i := range n {
 			n[i], _ = strconv.ParseInt(c[i], 10, 64)
 		}
-		return []string{strconv.Itoa(board.CastScore(n[0], n[1], n[2], n[3], n[4]))}
+		return []string{strconv.Itoa(castScore(n[0], n[1], n[2], n[3], n[4]))}
 	},
 	"won|lost|accuracy": func(c []string) []string {
 		return []string{strconv.Itoa(resolution.Accuracy(int64(*cellBps(c[0])), int64(*cellBps(c[1]))))}
