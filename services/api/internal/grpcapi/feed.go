@@ -36,7 +36,7 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 			return nil, err
 		}
 		fact := feed.Fact{
-			ID: p.GetId(), Type: feed.Type(p.GetType()), At: p.GetAt().AsTime(), MarketID: p.GetMarketId(),
+			ID: p.GetId(), Type: feed.Type(p.GetType()), At: timeOrZero(p.GetAt()), MarketID: p.GetMarketId(),
 			Handle: p.GetHandle(), Topic: p.GetTopic(), Data: []byte(p.GetData()),
 		}
 		if err := fact.Check(); err != nil {
@@ -47,7 +47,7 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 	copies := make([]feed.Copy, 0, len(r.GetCopies()))
 	for _, p := range r.GetCopies() {
 		channel, _ := feed.KnownChannel(p.GetChannel())
-		c := feed.Copy{Channel: channel, At: p.GetAt().AsTime(), Data: []byte(p.GetData())}
+		c := feed.Copy{Channel: channel, At: timeOrZero(p.GetAt()), Data: []byte(p.GetData())}
 		if err := c.Check(); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 	}
 	watching := make([]feed.Watching, 0, len(r.GetWatching()))
 	for _, p := range r.GetWatching() {
-		w := feed.Watching{Handle: p.GetHandle(), Viewers: p.GetViewers(), At: p.GetAt().AsTime()}
+		w := feed.Watching{Handle: p.GetHandle(), Viewers: p.GetViewers(), At: timeOrZero(p.GetAt())}
 		if err := w.Check(); err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 		if err := uuids(p.GetId()); err != nil {
 			return nil, err
 		}
-		report := feed.ViewerReport{ID: p.GetId(), Handle: p.GetHandle(), At: p.GetAt().AsTime(), ViewerSeconds: p.GetViewerSeconds()}
+		report := feed.ViewerReport{ID: p.GetId(), Handle: p.GetHandle(), At: timeOrZero(p.GetAt()), ViewerSeconds: p.GetViewerSeconds()}
 		if err := report.Check(); err != nil {
 			return nil, err
 		}
