@@ -53,12 +53,11 @@ func readCalls(rawQuery string) callsQuery {
 
 // readTime parses a date-time of RFC 3339 in microseconds, the precision of the database. It returns nil for any other text.
 func readTime(raw string) *time.Time {
-	t, err := time.Parse(time.RFC3339, raw)
-	if err != nil {
+	t, ok := protocol.ParseStamp(raw)
+	if !ok {
 		return nil
 	}
-	t = t.UTC().Truncate(time.Microsecond)
-	return &t
+	return new(t.Truncate(time.Microsecond))
 }
 
 func readStatus(raw string) protocol.SignalStatus {
