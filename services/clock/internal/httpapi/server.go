@@ -73,10 +73,9 @@ func New(cfg Config) *Server {
 		TTL: pageLife, Stale: pageStale, MaxKeys: maxPages, Now: cfg.Now,
 		Failed: func(key string, err error) { cfg.Log.Warn("page build failed", "page", key, "error", err) },
 	})
-	addr := newAddrLimit(cfg)
 	byCredential := ratelimit.NewLocal("credential", PerCredential, limitWindow, cfg.Now)
 	readers := reader.New(reader.Config{
-		Verify: cfg.Verify, Addresses: addr.limit, Now: cfg.Now, Headers: true,
+		Verify: cfg.Verify, Addresses: cfg.Addresses, Now: cfg.Now, Headers: true,
 		Count: func(_ context.Context, _ reader.Kind, id string) ratelimit.Decision { return byCredential.Allow(id) },
 	})
 	h := &handlers{programs: cfg.Programs, pages: pages, now: cfg.Now, read: readers.Read}
@@ -90,7 +89,7 @@ func New(cfg Config) *Server {
 	if cfg.Trace != nil {
 		next = cfg.Trace(router)
 	}
-	front := httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: addr.allow, Count: cfg.Count},
+	front := httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: cfg.allow, Count: cfg.Count},
 		hotRoute(pages, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hotRoute(pages, "/program/channel", program.ParsePreset),
 	)
@@ -133,26 +132,11 @@ func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) progra
 	}}
 }
 
-// addrLimit is the rate limit for the requests of each IP address.
-type addrLimit struct {
-	limit   *ratelimit.Shared
-	trusted []netip.Prefix
-}
-
-func newAddrLimit(cfg Config) *addrLimit {
-	return &addrLimit{limit: cfg.Addresses, trusted: cfg.Trusted}
-}
-
-// charge counts a request against the rate limit of its IP address and returns the decision of the limit.
-func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
-	return a.limit.Allow(r.Context(), ratelimit.AddressKey(httpx.Peer(r, a.trusted)))
-}
-
-// allow applies the rate limit to a request that may be served from the page cache, because such a request does not reach the
-// middleware. It reports whether the request is allowed. It also sets the rate limit headers and X-Request-Id of the response.
-func (a *addrLimit) allow(w http.ResponseWriter, r *http.Request) bool {
-	d := a.charge(r)
-	h := w.Header()
+// allow applies the rate limit of an IP address to a request that may be served from the page cache, because such a request does
+// not reach the middleware. It reports whether the request is allowed. It also sets the rate limit headers and X-Request-Id of the
+// response.
+func (cfg *Config) allow(w http.ResponseWriter, r *http.Request) bool {
+	d, h := cfg.Addresses.Allow(r.Context(), ratelimit.AddressKey(httpx.Peer(r, cfg.Trusted))), w.Header()
 	d.SetHeaders(h)
 	id := r.Header.Get("X-Request-Id")
 	if uuid.Validate(id) != nil || len(id) != 36 {
