@@ -34,13 +34,14 @@ type apiKeyed struct{ settings.Flags }
 // Provide returns a session that sends the operator key to the api. kong passes it to Run.
 func (f *apiKeyed) Provide(s *Streams) (*session, error) { return openAPI(&f.Flags, s) }
 
-// webhookID is the id of a webhook.
+// webhookID is the id of a webhook or of a delivery.
 type webhookID uuid.UUID
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (id *webhookID) UnmarshalText(raw []byte) error {
 	if (*uuid.UUID)(id).UnmarshalText(raw) != nil {
-		return errors.New("the id of a webhook must be a UUID, such as the ids that `signalcast webhook list` prints")
+		return errors.New("the ids of webhooks and deliveries are UUIDs; `signalcast webhook list` and `signalcast webhook deliveries` " +
+			"print them")
 	}
 	return nil
 }
@@ -170,8 +171,8 @@ func deliveryResult(d *client.WebhookDelivery) string {
 
 type webhookResend struct {
 	apiKeyed
-	ID       webhookID  `arg:"" name:"id" help:"Id of the webhook."`
-	Delivery deliveryID `arg:"" help:"Id of the delivery."`
+	ID       webhookID `arg:"" name:"id" help:"Id of the webhook."`
+	Delivery webhookID `arg:"" help:"Id of the delivery."`
 }
 
 // Run makes the next attempt of the delivery due.
@@ -181,17 +182,6 @@ func (w *webhookResend) Run(ctx context.Context, at *session) error {
 		return show.Pairs(at.out, "Due now", uuid.UUID(w.Delivery).String(), "Result", "signalcast webhook deliveries "+uuid.UUID(w.ID).String())
 	})
 	return adviseNotFound(err, "Check the ids with `signalcast webhook list` and `signalcast webhook deliveries ID`")
-}
-
-// deliveryID is the id of a delivery.
-type deliveryID uuid.UUID
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (id *deliveryID) UnmarshalText(raw []byte) error {
-	if (*uuid.UUID)(id).UnmarshalText(raw) != nil {
-		return errors.New("the id of a delivery must be a UUID, such as the ids that `signalcast webhook deliveries` prints")
-	}
-	return nil
 }
 
 type webhookDeliveries struct {
