@@ -46,8 +46,8 @@ type livepeerStream struct {
 // Name implements ingest.Provider.
 func (Livepeer) Name() string { return LivepeerName }
 
-// Provision implements ingest.Provider. Livepeer cannot replace the key of a stream. Provision therefore deletes the previous
-// stream, which invalidates its key, and then creates a new one.
+// Provision implements ingest.Provider. Livepeer cannot replace the key of a stream. Provision therefore creates another stream.
+// After it is stored, the caller withdraws the previous stream, which invalidates its key.
 func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	var st livepeerStream
 	if err := l.c.call(ctx, http.MethodPost, "/api/stream", livepeerRequest{Name: w.Handle.String(), Record: true, Profiles: []struct{}{}}, &st); err != nil {
