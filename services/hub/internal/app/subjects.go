@@ -53,7 +53,7 @@ func (a *App) announce(ctx context.Context, t grant.Token) {
 	ctx, cancel := context.WithTimeout(ctx, announceTime)
 	defer cancel()
 	if err := a.feed().StoreToken(ctx, t.Hash[:], t.GrantID, t.ExpiresAt); err != nil {
-		a.log.DebugContext(ctx, "app token not announced", "grant", t.GrantID, "err", err)
+		a.log.DebugContext(ctx, "app token not announced", "grant", t.GrantID, "error", err)
 	}
 }
 
