@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
-	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // priceCase is a call and the facts that determine its price and its score.
@@ -30,7 +29,7 @@ type priceResult struct {
 	CLV          *int
 }
 
-// TestPricesAndScoresAreExact compares signal.Repair, signal.Basis and scoreOf with a second implementation of
+// TestPricesAndScoresAreExact compares storedPrice, scoringPrice and scoreOf with a second implementation of
 // docs/scores.md, which computes with exact fractions of a dollar instead of basis points. It uses random cases, and every
 // price with each side and verdict.
 func TestPricesAndScoresAreExact(t *testing.T) {
@@ -59,6 +58,70 @@ func TestPricesAndScoresAreExact(t *testing.T) {
 	}
 }
 
+// storedPrice returns the price that is stored for a call with a stated price. snap is the YES price of the market, or nil if it
+// has none. If a NO call states a price that is nearer to snap than to 10000 - snap, the caller has probably stated the YES price,
+// and the stored price is 10000 - price.
+func storedPrice(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
+	apart := func(a, b protocol.Bps) protocol.Bps { return max(a, b) - min(a, b) }
+	if side == protocol.No && snap != nil && apart(price, *snap) < apart(price, snap.Of(protocol.No)) {
+		return protocol.MaxBps - price
+	}
+	return price
+}
+
+// scoringPrice returns the scoring price that a call gets when it is filed. side is the price of the side called. If side is nil, the
+// scoring price is the stated price. Otherwise it is the stated price or the difference of side and tolerance, whichever is
+// larger. Prices and tolerance are in bps.
+func scoringPrice(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps {
+	if side == nil {
+		return stated
+	}
+	return max(stated, *side-protocol.Bps(tolerance))
+}
+
+func TestStoredPrices(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct {
+		side  protocol.Side
+		price int
+		snap  *protocol.Bps
+		want  int
+	}{
+		{protocol.No, 3000, new(protocol.Bps(3000)), 7000},
+		{protocol.No, 6900, new(protocol.Bps(3000)), 6900},
+		{protocol.No, 5000, new(protocol.Bps(3000)), 5000},
+		{protocol.Yes, 7000, new(protocol.Bps(3000)), 7000},
+		{protocol.No, 3000, nil, 3000},
+	} {
+		if got := storedPrice(v.side, protocol.Bps(v.price), v.snap); int(got) != v.want {
+			t.Errorf("%s at %d: %d, want %d", v.side, v.price, got, v.want)
+		}
+	}
+}
+
+// TestScoringPrices checks scoring prices on a market with the bid 2900 and the ask 3100, and on a native market with the crowd
+// price 1429 and the initial price 5000.
+func TestScoringPrices(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct {
+		stated    int
+		side      *protocol.Bps
+		tolerance int
+		want      int
+	}{
+		{3000, new(protocol.Bps(3100)), 0, 3100},
+		{6850, new(protocol.Bps(7100)), 0, 7100},
+		{3400, new(protocol.Bps(3100)), 0, 3400},
+		{1000, new(protocol.Bps(5000)), 0, 5000},
+		{100, new(protocol.Bps(3100)), 1000, 2100},
+		{100, nil, 0, 100},
+	} {
+		if got := scoringPrice(protocol.Bps(v.stated), v.side, v.tolerance); int(got) != v.want {
+			t.Errorf("stated %d, side %v: %d, want %d", v.stated, v.side, got, v.want)
+		}
+	}
+}
+
 func TestClosingLineValues(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
@@ -81,14 +144,14 @@ var (
 	verdicts  = []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}
 )
 
-// computed returns the result of a case as computed by signal.Repair, signal.Basis and scoreOf.
+// computed returns the result of a case as computed by storedPrice, scoringPrice and scoreOf.
 func computed(c priceCase) priceResult {
 	var of *protocol.Bps
 	if c.Snapshot != nil {
 		of = new(c.Snapshot.Of(c.Side))
 	}
-	stored := signal.Repair(c.Side, c.Price, c.Snapshot)
-	basis := signal.Basis(stored, of, c.Tolerance)
+	stored := storedPrice(c.Side, c.Price, c.Snapshot)
+	basis := scoringPrice(stored, of, c.Tolerance)
 	r := scoreOf(c.Side, basis, c.Verdict, c.Close)
 	return priceResult{stored, basis, r.Status, r.Score, r.Outcome, r.CLV}
 }

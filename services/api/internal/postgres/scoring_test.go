@@ -11,7 +11,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/market"
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
-	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // This file computes scores in Go from the definition in docs/scores.md. Other tests compare the results of the SQL
@@ -138,7 +137,7 @@ var tables = map[string]func(c []string) []string{
 	"called|stated|price of YES|price of NO|second quote of the side|scoring price": func(c []string) []string {
 		side := protocol.Side(c[0])
 		price := map[protocol.Side]*protocol.Bps{protocol.Yes: cellBps(c[2]), protocol.No: cellBps(c[3])}[side]
-		basis := signal.Basis(*cellBps(c[1]), price, 0)
+		basis := scoringPrice(*cellBps(c[1]), price, 0)
 		if second := cellBps(c[4]); second != nil {
 			basis = max(basis, *second)
 		}

@@ -43,7 +43,7 @@ func (b *bundle) requireVerdict(hash []byte, d signal.Draft, want signal.Verdict
 	return f
 }
 
-// TestFilingPricesAsDefined compares the prices that the filing statement stores with the functions of package signal.
+// TestFilingPricesAsDefined compares the prices that the filing statement stores with storedPrice and scoringPrice.
 func TestFilingPricesAsDefined(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 150, PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: ageless})
@@ -62,8 +62,8 @@ func TestFilingPricesAsDefined(t *testing.T) {
 				if side == protocol.No {
 					of = protocol.Bps(no)
 				}
-				stated := signal.Repair(side, protocol.Bps(price), &snap)
-				basis := signal.Basis(stated, &of, 150)
+				stated := storedPrice(side, protocol.Bps(price), &snap)
+				basis := scoringPrice(stated, &of, 150)
 				if got := b.pricesOf(id); got.price != int(stated) || got.basis != int(basis) || !got.verified || *got.middle != middle {
 					t.Errorf("%s at %d, middle %d: stored %+v, want %d/%d", side, price, middle, got, stated, basis)
 				}

@@ -38,26 +38,6 @@ type LaneStats struct {
 	AvgCLV                        *int // mean closing line value in bps; nil without a closing line
 }
 
-// Repair returns the price to store for a call with a stated price. snap is the YES price of the market, or nil if it has
-// none. If a NO call states a price that is nearer to snap than to 10000 - snap, the caller has probably stated the YES price.
-// Repair then returns 10000 - price. Otherwise it returns price.
-func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
-	if side == protocol.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(protocol.No)) {
-		return protocol.MaxBps - price
-	}
-	return price
-}
-
-// Basis returns the scoring price that a call gets when it is filed. side is the price of the side called. If side is nil, the
-// scoring price is the stated price. Otherwise it is the stated price or the difference of side and tolerance, whichever is
-// larger. Prices and tolerance are in bps.
-func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps {
-	if side == nil {
-		return stated
-	}
-	return max(stated, *side-protocol.Bps(tolerance))
-}
-
 // Move returns the difference in bps between the current price of a side and the price at which it was called. side is the side,
 // price is the price of the call, and live is the current YES price.
 func Move(side protocol.Side, price, live protocol.Bps) int {

@@ -11,49 +11,6 @@ import (
 
 func bps(n int) *protocol.Bps { b := protocol.Bps(n); return &b }
 
-func TestRepairVectors(t *testing.T) {
-	t.Parallel()
-	for _, v := range []struct {
-		side  protocol.Side
-		price int
-		snap  *protocol.Bps
-		want  int
-	}{
-		{protocol.No, 3000, bps(3000), 7000},
-		{protocol.No, 6900, bps(3000), 6900},
-		{protocol.No, 5000, bps(3000), 5000},
-		{protocol.Yes, 7000, bps(3000), 7000},
-		{protocol.No, 3000, nil, 3000},
-	} {
-		if got := Repair(v.side, protocol.Bps(v.price), v.snap); int(got) != v.want {
-			t.Errorf("%s at %d: %d, want %d", v.side, v.price, got, v.want)
-		}
-	}
-}
-
-// TestBasisVectors checks scoring prices on a market with the bid 2900 and the ask 3100, and on a native market with the crowd
-// price 1429 and the initial price 5000.
-func TestBasisVectors(t *testing.T) {
-	t.Parallel()
-	for _, v := range []struct {
-		stated    int
-		side      *protocol.Bps
-		tolerance int
-		want      int
-	}{
-		{3000, bps(3100), 0, 3100},
-		{6850, bps(7100), 0, 7100},
-		{3400, bps(3100), 0, 3400},
-		{1000, bps(5000), 0, 5000},
-		{100, bps(3100), 1000, 2100},
-		{100, nil, 0, 100},
-	} {
-		if got := Basis(protocol.Bps(v.stated), v.side, v.tolerance); int(got) != v.want {
-			t.Errorf("stated %d, side %v: %d, want %d", v.stated, v.side, got, v.want)
-		}
-	}
-}
-
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	draft := Draft{Side: protocol.No, Price: 3000}
@@ -88,7 +45,7 @@ func TestMoveVectors(t *testing.T) {
 
 func TestPriceMovedMessage(t *testing.T) {
 	t.Parallel()
-	draft := Draft{MarketID: "7", Side: protocol.No, Price: 3000, MaxSlippage: bps(99)} // Repair converts the price to 7000
+	draft := Draft{MarketID: "7", Side: protocol.No, Price: 3000, MaxSlippage: bps(99)} // the stored price is 7000
 	prices := Prices{Stated: 7000, MarketYes: bps(3000), Yes: bps(3100), No: bps(7100)}
 	for verdict, want := range map[Verdict]struct {
 		prices Prices
