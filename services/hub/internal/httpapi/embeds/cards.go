@@ -119,7 +119,7 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	t := item{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
 	side := found.GetDirection()
 	if m, err := s.Ledger.Market(waiting, protocol.MarketID(found.GetMarketId())); err == nil {
-		t.disputed, side = m.GetDisputed(), card.Clean(market.SideName(m, side))
+		t.disputed, side = m.GetDisputed(), view.SideName(m, side)
 	}
 	who := found.GetPublicId()
 	if found.GetHandle() != "" {
@@ -169,7 +169,7 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 	}
 	t := item{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
-	name := func(side string) string { return card.Clean(market.SideName(m, side)) }
+	name := func(side string) string { return view.SideName(m, side) }
 	switch {
 	case m.ResolutionValue != nil && t.disputed:
 		t.Subtitle = "Resolved: " + name(view.OutcomeLabel(m.GetResolutionValue())) + ", disputed"

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
@@ -64,7 +64,7 @@ func (s *site) clip(c echo.Context) error {
 	p.layout = s.newLayout(c, p.Heading, description, clipPath+id)
 	p.Unavailable, p.Wide, p.OGType = unavailable, true, "video.other"
 	if shown.Stance != nil {
-		p.Side, p.SideClass = market.SideName(about.Value, *shown.Stance), sideClass(*shown.Stance)
+		p.Side, p.SideClass = view.SideName(about.Value, *shown.Stance), sideClass(*shown.Stance)
 	}
 	if shown.Duration != nil {
 		p.Length = lengthOf(int64(*shown.Duration))

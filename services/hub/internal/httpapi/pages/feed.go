@@ -12,6 +12,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -127,6 +129,7 @@ func (s *site) feed(c echo.Context) error {
 type eventData struct {
 	ID, SignalID, MarketID, MarketTitle, Handle string
 	Direction, Status, Outcome, TextTake        string
+	Sides                                       *openapi.MarketSides // nil if they are Yes and No
 	PriceAtPrediction                           int
 	Score                                       *int
 	Counted                                     *bool
@@ -137,6 +140,14 @@ type eventData struct {
 			Confidence int
 		}
 	}
+}
+
+// side returns the name of a side, YES or NO, of the market of the event. Any other text is returned unchanged.
+func (d *eventData) side(side string) string {
+	if d.Sides == nil {
+		return side
+	}
+	return view.SideName(&marketv1.Market{Outcomes: []string{d.Sides.Yes, d.Sides.No}}, side)
 }
 
 var feedLabels = map[string]string{
@@ -169,7 +180,7 @@ func feedRowOf(e *feedv1.Event) feedRow {
 	}
 	switch e.GetType() {
 	case "signal.created":
-		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
+		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.side(d.Direction)+" at "+cents(d.PriceAtPrediction), d.TextTake
 	case "signal.event":
 		r.URL, r.Text = receiptPath+d.SignalID, d.Event.Payload.Text
 		r.Label = cmp.Or(eventLabels[signal.EventType(d.Event.Type)], eventLabels[signal.Note])
@@ -186,7 +197,7 @@ func feedRowOf(e *feedv1.Event) feedRow {
 			r.Fact += ", " + view.PointsLabel(int64(*d.Score))
 		}
 	default:
-		r.Fact = view.OutcomeLabel(d.Outcome)
+		r.Fact = d.side(view.OutcomeLabel(d.Outcome))
 	}
 	if r.Title == "" {
 		r.Title = "Market " + e.GetMarketId()
@@ -196,9 +207,12 @@ func feedRowOf(e *feedv1.Event) feedRow {
 
 func moveRow(m *wirev1.Move) feedRow {
 	at, id := ledgerclient.Time(m.GetDetectedAt()), m.GetMarketId()
+	// A move has the name of YES only, which is the only side that the row shows.
+	named := &marketv1.Market{Outcomes: []string{cmp.Or(m.GetOutcome(), "Yes"), "No"}}
+	yes := view.SideName(named, string(protocol.Yes))
 	return feedRow{
 		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
-		Fact: "YES " + percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueName(m.GetProvider()),
+		Fact: yes + " " + percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueName(m.GetProvider()),
 		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
 	}
 }

@@ -42,12 +42,14 @@ func TestFeedPage(t *testing.T) {
 		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketId: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
 		{Seq: 37, Type: "signal.created", At: at, Data: `no JSON`},
 		{Seq: 36, Type: "signal.resolved", At: at, Data: `{"signalId":"` + callID + `","status":"lost","score":-1}`},
+		{Seq: 34, Type: "signal.created", At: at, MarketId: "2", Data: `{"id":"` + callID + `","direction":"NO","priceAtPrediction":6850,"sides":{"yes":"Ochre Rovers","no":"<script>x</script> \u202eCity"}}`},
+		{Seq: 33, Type: "market.resolved", At: at, MarketId: "2", Data: `{"outcome":"YES","sides":{"yes":"Ochre Rovers of the North Bank and the Old Harbour","no":"Slate City"}}`},
 		{Seq: 35, Type: "market.resolved", At: at, MarketId: "1", Data: `{"marketId":"1","outcome":"INVALID"}`},
 	}}
 	w := b.get("/feed")
 	page := w.Body.String()
 	for _, want := range []string{
-		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "Lost, −1 point<", ">Void<", "80% confidence", "NO at 68.5¢",
+		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "Lost, −1 point<", ">Void<", "80% confidence", "NO at 68.5¢", "&lt;script&gt;x&lt;/script&gt; City at 68.5¢<", ">Ochre Rovers of the North Bank and the…<",
 		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, ">Will it snow?<", ">Will it hail?<", "/u/mara_k", "11:59:58", "<noscript>",
 	} {
 		if !strings.Contains(page, want) {
@@ -57,7 +59,7 @@ func TestFeedPage(t *testing.T) {
 	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || !strings.HasSuffix(got, "; script-src 'self'; connect-src wss://api.example") {
 		t.Errorf("%d %q", w.Code, got)
 	}
-	if b.feed.asked.GetLimit() != 50 || len(b.feed.asked.GetTypes()) != 3 || strings.Count(page, "<li class=") != 7 {
+	if b.feed.asked.GetLimit() != 50 || len(b.feed.asked.GetTypes()) != 3 || strings.Count(page, "<li class=") != 9 {
 		t.Errorf("%v", b.feed.asked)
 	}
 	for query, channel := range map[string]string{"?of=resolutions": "resolutions", "?lane=science": "signals:lane:SCIENCE", "?of=nope": "signals", "?lane=other": "signals", "?of=wire": "wire"} {

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
@@ -12,6 +14,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -52,6 +55,25 @@ func ShowNamedSides(m *marketv1.Market) *openapi.MarketSides {
 		return &openapi.MarketSides{Yes: names[0], No: names[1]}
 	}
 	return nil
+}
+
+// maxSideName is the maximum length in characters of the name of a side on a page. The stored name may be longer.
+const maxSideName = 40
+
+// SideName returns the name of a side of a market, YES or NO, for pages and cards. The name is one line of at most maxSideName
+// characters, without characters that change the text direction. An ellipsis ends a name that was cut. SideName returns the side
+// itself if the market is nil, if its sides are Yes and No, or if the name has no visible character. Any other text is returned
+// unchanged.
+func SideName(m *marketv1.Market, side string) string {
+	name := market.SideName(m, side)
+	if name == side {
+		return side
+	}
+	name = card.Clean(name)
+	if r := []rune(name); len(r) > maxSideName {
+		name = strings.TrimRight(string(r[:maxSideName-1]), " ") + "…"
+	}
+	return cmp.Or(name, side)
 }
 
 // Percent returns a price in bps as a number from 0 to 100; nil for nil.

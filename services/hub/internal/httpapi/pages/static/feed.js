@@ -22,7 +22,7 @@ function describe({ seq, type, at, data }) {
   const row = { seq, type, at, label: labels[type], who: data.handle, title: data.marketTitle ?? (data.marketId ? `Market ${data.marketId}` : ''), url: to('/m/', data.marketId) };
   switch (type) {
     case 'signal.created':
-      return { ...row, receipt: to('/receipts/', data.id), fact: `${data.direction} at ${round(data.priceAtPrediction / 100)}¢`, text: data.textTake };
+      return { ...row, receipt: to('/receipts/', data.id), fact: `${sideName(data.sides, data.direction)} at ${round(data.priceAtPrediction / 100)}¢`, text: data.textTake };
     case 'signal.event': {
       const { type: kind, payload } = data.event;
       const fact = payload?.confidence ? `${payload.confidence}% confidence` : '';
@@ -35,10 +35,10 @@ function describe({ seq, type, at, data }) {
     case 'wire.move':
       return {
         ...row, key: data.marketId, at: data.detectedAt, title: data.title, url: to('/m/', data.marketId.split(':').pop()),
-        fact: `YES ${round(data.fromProbability * 100)}% to ${round(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
+        fact: `${sideName({ yes: data.outcome, no: 'No' }, 'YES')} ${round(data.fromProbability * 100)}% to ${round(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
       };
     default:
-      return { ...row, fact: data.outcome === 'INVALID' ? 'Void' : data.outcome };
+      return { ...row, fact: data.outcome === 'INVALID' ? 'Void' : sideName(data.sides, data.outcome) };
   }
 }
 
@@ -111,7 +111,7 @@ function showState(state) {
   root.dataset.phase = state.phase;
 }
 
-const { open } = await import(root.dataset.library);
+const [{ open }, { sideName }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 const { socket, channel, head } = root.dataset;
 const numbered = channel !== 'wire' && !at('unavailable');
 const feed = open({ url: socket, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: showState });
