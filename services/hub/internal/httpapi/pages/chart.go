@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
@@ -58,6 +59,7 @@ type callMark struct {
 
 // chartInput is the data from which newChart draws a chart.
 type chartInput struct {
+	Market   *marketv1.Market
 	Points   []*cataloguev1.HistoryPoint
 	Calls    []*signalv1.Signal // newest first
 	Interval protocol.Interval
@@ -106,7 +108,7 @@ func newChart(s chartInput) chart {
 		c.Now = &last
 	}
 	for _, call := range calls {
-		c.Marks = append(c.Marks, markOf(call, sampleOf(call).position(x, y)))
+		c.Marks = append(c.Marks, markOf(call, s.Market, sampleOf(call).position(x, y)))
 	}
 	return c
 }
@@ -276,11 +278,11 @@ func sampleOf(call *signalv1.Signal) sample {
 	return sample{float64(call.GetCreatedAt().GetSeconds()), float64(p)}
 }
 
-func markOf(call *signalv1.Signal, at position) callMark {
+func markOf(call *signalv1.Signal, m *marketv1.Market, at position) callMark {
 	side, filed := call.GetDirection(), ledgerclient.Time(call.GetCreatedAt())
 	return callMark{
 		position: at, ID: call.GetId(), Class: sideClass(side), Up: side == string(protocol.Yes),
-		Title: callerName(call) + ": " + side + " at " + priceOf(call) + ", " + when(filed),
+		Title: callerName(call) + ": " + view.SideName(m, side) + " at " + priceOf(call) + ", " + when(filed),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -22,6 +23,7 @@ type marketPage struct {
 	Status                     statusBadge
 	Priced                     bool
 	Yes, No, YesLabel, NoLabel string
+	Named                      bool // the venue has other names of the sides than Yes and No
 	YesPct                     float64
 	Close                      string
 	Ends, EndsISO, TimeLeft    string
@@ -87,14 +89,14 @@ func (s *site) market(c echo.Context) error {
 	p.addStatus(m, outcome.Value, s.Now())
 	p.Tabs = tabsOf(interval)
 	p.Chart = newChart(chartInput{
-		Points: history.Value.GetPoints(), Calls: ledger.Value.GetSignals(), Interval: interval, Now: s.Now(),
+		Market: m, Points: history.Value.GetPoints(), Calls: ledger.Value.GetSignals(), Interval: interval, Now: s.Now(),
 		Stepped: m.GetProvider() == string(protocol.Manual), Trading: m.GetStatus() == string(protocol.MarketOpen),
 	})
 	p.Calls = ledger.Value.GetYes() + ledger.Value.GetNo()
-	rows := callsOf(ledger.Value.GetSignals())
+	rows := callsOf(ledger.Value.GetSignals(), map[string]*marketv1.Market{string(id): m})
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
 	p.Crowd, p.TopLine = crowdOf(m, crowd.Value)
-	p.Sentiment = sentimentOf(mood.Value)
+	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
 	p.Related = relatedOf(related.Value.GetRelated())
 	p.Description = p.card()
 	return s.renderParts(c, g, http.StatusOK, "market", p)
@@ -128,7 +130,7 @@ func (s *site) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 	id, unit := m.GetId(), m.GetVolumeUnit()
 	p := marketPage{
 		layout: s.newLayout(c, m.GetTitle(), "", "/m/"+id), ID: id, Question: m.GetTitle(), About: m.GetDescription(),
-		Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()), YesLabel: "YES", NoLabel: "NO", CallAt: maxPrice / 2,
+		Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()), Named: market.Labels(m) != nil, CallAt: maxPrice / 2,
 		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, "usd"), Liquidity: amount(m.Liquidity, unit),
 	}
 	p.Wide, p.Nav = true, "markets"
@@ -141,9 +143,7 @@ func (s *site) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 	if m.ResolutionSource != nil {
 		p.Source = link(m.GetResolutionSource())
 	}
-	if labels := market.Labels(m); labels != nil {
-		p.YesLabel, p.NoLabel = labels[0], labels[1]
-	}
+	p.YesLabel, p.NoLabel = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
 	if m.YesBps != nil {
 		yes := clampPrice(m.GetYesBps())
 		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(maxPrice-yes), float64(yes)/100

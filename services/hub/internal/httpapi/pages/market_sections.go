@@ -49,7 +49,7 @@ type sentimentPart struct {
 
 // addStatus sets the status, the outcome and the closing price of the market.
 func (p *marketPage) addStatus(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) {
-	p.Outcome = outcomeOf(o)
+	p.Outcome = outcomeOf(m, o)
 	p.Status = statusOf(m, o, now)
 	p.Open = m.GetStatus() == string(protocol.MarketOpen) && p.Status.Class == "open"
 	if m.ClosePriceBps != nil {
@@ -66,7 +66,7 @@ func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) status
 	case o != nil && o.GetDisputed():
 		return statusBadge{"Disputed", "disputed"}
 	case status == protocol.MarketResolved || o != nil && o.Outcome != nil:
-		return statusBadge{resolvedLabel(outcome), "resolved"}
+		return statusBadge{resolvedLabel(m, outcome), "resolved"}
 	case status == protocol.MarketClosed:
 		return statusBadge{"Closed, outcome pending", "provisional"}
 	case status == protocol.MarketOpen && !end.IsZero() && !end.After(now):
@@ -79,17 +79,18 @@ func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) status
 	return statusBadge{"Status unknown", "unknown"}
 }
 
-func resolvedLabel(outcome *string) string {
+// resolvedLabel returns the status label of a resolved market, with the winning side. A nil outcome is unknown.
+func resolvedLabel(m *marketv1.Market, outcome *string) string {
 	switch {
 	case outcome == nil:
 		return "Resolved"
 	case *outcome == string(protocol.VerdictInvalid):
 		return "Resolved void"
 	}
-	return "Resolved " + *outcome
+	return "Resolved " + view.SideName(m, *outcome)
 }
 
-func outcomeOf(o *resolutionv1.Outcome) *outcomePart {
+func outcomeOf(m *marketv1.Market, o *resolutionv1.Outcome) *outcomePart {
 	if o == nil {
 		return nil
 	}
@@ -97,20 +98,22 @@ func outcomeOf(o *resolutionv1.Outcome) *outcomePart {
 	if o.Outcome == nil {
 		return part
 	}
-	part.Label, part.Class = resolvedLabel(o.Outcome), strings.ToLower(*o.Outcome)
+	part.Label, part.Class = resolvedLabel(m, o.Outcome), strings.ToLower(*o.Outcome)
 	part.Resolver, part.At, part.AtISO = resolverOf(o), when(ledgerclient.Time(o.GetResolvedAt())),
 		ledgerclient.Stamp(o.GetResolvedAt())
 	return part
 }
 
-func callsOf(list []*signalv1.Signal) []callRow {
+// callsOf returns the rows of a list of calls. named has the markets of the calls, by id. Without its market, a call has the side
+// YES or NO.
+func callsOf(list []*signalv1.Signal, named map[string]*marketv1.Market) []callRow {
 	rows := make([]callRow, 0, len(list))
 	for _, call := range list {
 		side, status, filed := call.GetDirection(), call.GetStatus(), ledgerclient.Time(call.GetCreatedAt())
 		rows = append(rows, callRow{
 			ID: call.GetId(), Title: cmp.Or(call.GetMarketTitle(), call.GetMarketId()), Caller: callerName(call),
-			Handle: call.GetHandle(),
-			Side:   side, SideClass: sideClass(side), Price: priceOf(call), Take: call.GetTextTake(),
+			Handle: call.GetHandle(), Side: view.SideName(named[call.GetMarketId()], side), SideClass: sideClass(side),
+			Price: priceOf(call), Take: call.GetTextTake(),
 			Status: status, StatusLabel: statusLabel(status), Score: callPoints(call),
 			At: when(filed), ShortAt: filed.UTC().Format("2 Jan, 15:04"), AtISO: protocol.Stamp(filed),
 		})
@@ -123,8 +126,9 @@ func callsOf(list []*signalv1.Signal) []callRow {
 const agreementBps = 300
 
 func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
+	yes := view.SideName(m, string(protocol.Yes))
 	if c != nil && c.TopYesPercent != nil {
-		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% YES in " + countOf(int64(c.GetTopSample()), "call")
+		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% " + yes + " in " + countOf(int64(c.GetTopSample()), "call")
 	}
 	total := c.GetYes() + c.GetNo()
 	if total <= 0 {
@@ -139,29 +143,28 @@ func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart,
 	part.Gap, part.Text = pointsOf(gap), "The crowd and the market agree."
 	switch {
 	case gap > agreementBps:
-		part.Text = "Forecasters are more confident in YES than the market."
+		part.Text = "Forecasters are more confident in " + yes + " than the market."
 	case gap < -agreementBps:
-		part.Text = "Forecasters are less confident in YES than the market."
+		part.Text = "Forecasters are less confident in " + yes + " than the market."
 	}
 	return part, top
 }
 
-// sentimentLabels maps the sentiment labels of package market to the texts of the page.
-var sentimentLabels = map[string]string{
-	market.Bullish: "Leans YES", market.Bearish: "Leans NO", market.Mixed: "Split", market.Neutral: "No clear lean",
-}
-
-func sentimentOf(m *cataloguev1.GetSentimentResponse) *sentimentPart {
+// sentimentOf returns the sentiment of a market, with the names yes and no of its sides; nil without calls by people.
+func sentimentOf(m *cataloguev1.GetSentimentResponse, yes, no string) *sentimentPart {
 	if m.GetYes()+m.GetNo() <= 0 {
 		return nil
 	}
 	label := market.Label(m)
-	part := &sentimentPart{Label: sentimentLabels[label], Class: label}
+	part := &sentimentPart{Class: label, Label: map[string]string{
+		market.Bullish: "Leans " + yes, market.Bearish: "Leans " + no, market.Mixed: "Split", market.Neutral: "No clear lean",
+	}[label]}
 	if m.ConfidenceYes != nil || m.ConfidenceNo != nil {
-		part.Lines = append(part.Lines, "Average confidence: "+sideValues(m.ConfidenceYes, m.ConfidenceNo))
+		part.Lines = append(part.Lines, "Average confidence: "+sideValues(yes, m.ConfidenceYes, no, m.ConfidenceNo))
 	}
-	if yes, no := m.GetTakesYes(), m.GetTakesNo(); yes+no > 0 {
-		part.Lines = append(part.Lines, countOf(yes+no, "take")+": "+digits(yes)+" for YES, "+digits(no)+" for NO")
+	if n := m.GetTakesYes() + m.GetTakesNo(); n > 0 {
+		part.Lines = append(part.Lines, countOf(n, "take")+": "+digits(m.GetTakesYes())+" for "+yes+", "+
+			digits(m.GetTakesNo())+" for "+no)
 	}
 	last := "Last 24 hours: " + countOf(m.GetSignals24H(), "call")
 	if m.Move24HBps != nil {
@@ -171,13 +174,14 @@ func sentimentOf(m *cataloguev1.GetSentimentResponse) *sentimentPart {
 	return part
 }
 
-func sideValues(yes, no *float64) string {
+// sideValues returns the percentages of the two sides with the names yes and no. It leaves out a side without a percentage.
+func sideValues(yes string, ofYes *float64, no string, ofNo *float64) string {
 	var words []string
-	if yes != nil {
-		words = append(words, "YES "+strconv.Itoa(int(math.Round(*yes)))+"%")
+	if ofYes != nil {
+		words = append(words, yes+" "+strconv.Itoa(int(math.Round(*ofYes)))+"%")
 	}
-	if no != nil {
-		words = append(words, "NO "+strconv.Itoa(int(math.Round(*no)))+"%")
+	if ofNo != nil {
+		words = append(words, no+" "+strconv.Itoa(int(math.Round(*ofNo)))+"%")
 	}
 	return strings.Join(words, ", ")
 }
@@ -198,7 +202,7 @@ func relatedOf(list []*cataloguev1.Relation) []marketRow {
 func closedLabel(m *marketv1.Market) string {
 	switch protocol.MarketStatus(m.GetStatus()) {
 	case protocol.MarketResolved:
-		return resolvedLabel(m.ResolutionValue)
+		return resolvedLabel(m, m.ResolutionValue)
 	case protocol.MarketClosed:
 		return "Closed"
 	}

@@ -51,6 +51,7 @@ type choice struct {
 
 type tilePart struct {
 	URL, Label, Title, Lane string
+	Side                    string // name of the side YES; empty: YES
 	Yes, Move, Class        string
 	Volume, Markets         string
 }
@@ -134,7 +135,8 @@ func (s *site) markets(c echo.Context) error {
 	p := marketsPage{
 		layout: s.newLayout(c, l.title(), "Prediction markets with prices and calls.", l.canonical()),
 		Query:  l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
-		Tiles: tilesOf(tiles.Value), ClearURL: l.firstPage(func(l *marketQuery) { l.Text = "" }), Suggestions: l.suggestions(),
+		Tiles: s.tilesOf(c.Request().Context(), tiles.Value), Suggestions: l.suggestions(),
+		ClearURL: l.firstPage(func(l *marketQuery) { l.Text = "" }),
 	}
 	p.Unavailable, p.Wide, p.Nav, p.OGType, p.Unlisted = unavailable, true, "markets", "website", l.Text != "" || l.cursor != ""
 	for _, m := range rows.Value.GetMarkets() {
@@ -233,8 +235,8 @@ func rowOf(m *marketv1.Market) marketRow {
 		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()),
 		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, unit), Status: closedLabel(m),
 	}
-	if names := market.Labels(m); names != nil {
-		r.Side = names[0]
+	if market.Labels(m) != nil {
+		r.Side = view.SideName(m, string(protocol.Yes))
 	}
 	if m.YesBps != nil {
 		yes := clampPrice(m.GetYesBps())
@@ -249,8 +251,10 @@ func rowOf(m *marketv1.Market) marketRow {
 // strongMove is the minimum 24-hour move in bps that is highlighted.
 const strongMove = 500
 
-func tilesOf(list []*cataloguev1.Tile) []tilePart {
+// tilesOf returns the tiles of the heatmap, with the names of the sides of their markets.
+func (s *site) tilesOf(ctx context.Context, list []*cataloguev1.Tile) []tilePart {
 	list = list[:min(len(list), tilesShown)]
+	named := s.marketsOf(ctx, view.List(list, (*cataloguev1.Tile).GetMarketId)...)
 	out := make([]tilePart, 0, len(list))
 	for _, t := range list {
 		one := tilePart{
@@ -262,6 +266,9 @@ func tilesOf(list []*cataloguev1.Tile) []tilePart {
 		}
 		if t.YesBps != nil {
 			one.Yes = percent(clampPrice(t.GetYesBps()))
+			if m := named[t.GetMarketId()]; market.Labels(m) != nil {
+				one.Side = view.SideName(m, string(protocol.Yes))
+			}
 		}
 		if t.Move24HBps != nil {
 			move := t.GetMove24HBps()

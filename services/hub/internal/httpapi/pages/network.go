@@ -13,6 +13,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
 const (
@@ -31,8 +32,8 @@ type networkPage struct {
 	Tapes        []federation.Tape
 	Operators    []federation.Operator
 
-	names  map[string]string // of stations, by origin
-	titles map[string]string // of markets, by id
+	names   map[string]string           // of stations, by origin
+	markets map[string]*marketv1.Market // by id
 }
 
 // stationPart is a station on the network page, with its status.
@@ -49,7 +50,10 @@ func (p networkPage) Station(origin string) string { return cmp.Or(p.names[origi
 
 // Market returns the title of a market, or its id if the title is unknown. Clips of partner stations may belong to markets that
 // this hub does not have.
-func (p networkPage) Market(id string) string { return cmp.Or(p.titles[id], "Market "+id) }
+func (p networkPage) Market(id string) string { return cmp.Or(p.markets[id].GetTitle(), "Market "+id) }
+
+// Side returns the name of a side, YES or NO, of a market. It returns the side itself if the market is unknown.
+func (p networkPage) Side(id, side string) string { return view.SideName(p.markets[id], side) }
 
 // OtherStations returns the names of the stations with the given origins, separated by commas. The page shows them for an
 // operator who is on several stations.
@@ -78,7 +82,7 @@ func (s *site) network(c echo.Context) error {
 		Tapes:  tapes.Value, Operators: operators.Value, names: map[string]string{federation.Hub: "This station"},
 	}
 	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "network", "website"
-	p.titles = s.titlesOf(c.Request().Context(), p.Tapes)
+	p.markets = s.tapeMarkets(c.Request().Context(), p.Tapes)
 	p.addStations(s, active.Value.GetStations(), updates.Value)
 	return s.renderParts(c, g, http.StatusOK, "network", p)
 }
@@ -130,9 +134,9 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 	}
 }
 
-// titlesOf returns the titles of the markets to which clips (tapes) belong, by market id. Titles that cannot be read within
-// titlesTimeout are missing.
-func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string]string {
+// tapeMarkets returns the markets to which clips (tapes) belong, by id. Markets that cannot be read within titlesTimeout are
+// missing.
+func (s *site) tapeMarkets(ctx context.Context, tapes []federation.Tape) map[string]*marketv1.Market {
 	g, found := newPartReader(ctx, titlesTimeout), map[string]*part[*marketv1.Market]{}
 	for _, t := range tapes {
 		if t.MarketID != "" && found[t.MarketID] == nil {
@@ -142,13 +146,13 @@ func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string
 		}
 	}
 	g.wait()
-	titles := map[string]string{}
-	for id, market := range found {
-		if title := market.Value.GetTitle(); title != id {
-			titles[id] = title
+	out := map[string]*marketv1.Market{}
+	for id, m := range found {
+		if m.Value.GetTitle() != id { // otherwise the market has no title yet
+			out[id] = m.Value
 		}
 	}
-	return titles
+	return out
 }
 
 // lengthOf formats a duration in seconds as minutes and seconds: 75 is 1:15.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
@@ -118,7 +120,7 @@ func (s *site) embed(c echo.Context) error {
 	if record.Resolved(st) > 0 {
 		p.WinRate = digits(int64(st.GetAccuracy())) + "%"
 	}
-	p.Recent = callsOf(r.GetRecent())
+	p.Recent = callsOf(r.GetRecent(), s.marketsOf(ctx, view.List(r.GetRecent(), (*signalv1.Signal).GetMarketId)...))
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", embedPolicy)
 	h.Del("X-Frame-Options")

@@ -12,7 +12,9 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
@@ -67,15 +69,17 @@ func (s *site) person(c echo.Context) error {
 		})
 	}
 	unavailable := g.wait()
+	named := s.marketsOf(c.Request().Context(), append(view.List(calls.Value.GetSignals(), (*signalv1.Signal).GetMarketId),
+		view.List(sum.Value.GetMoments(), (*recordv1.Moment).GetMarketId)...)...)
 	if sum.Value != nil {
-		p.Summary = summaryOf(sum.Value)
+		p.Summary = summaryOf(sum.Value, named)
 	}
 	report := record.ReportOf(skill.Value.GetReport())
 	if p.Skill = skillOf(report); p.Skill != nil {
 		p.Calibration = calibrationOf(report.Calibration)
 	}
 	p.Lanes, p.LaneTicks = lanesOf(skill.Value.GetLanes())
-	p.Course, p.Recent = newCoursePlot(course.Value, s.Now()), callsOf(calls.Value.GetSignals())
+	p.Course, p.Recent = newCoursePlot(course.Value, s.Now()), callsOf(calls.Value.GetSignals(), named)
 	if next := calls.Value.GetNextCursor(); next != "" {
 		p.OlderURL = callsURL(handle, next)
 	}
@@ -163,7 +167,8 @@ type momentPart struct {
 	ID, Tier, Class, Title, Side, SideClass, Price, Score, At string
 }
 
-func summaryOf(r *recordv1.GetOperatorRecordResponse) recordSummary {
+// summaryOf returns the totals of an operator. named has the markets of the moments, by id.
+func summaryOf(r *recordv1.GetOperatorRecordResponse, named map[string]*marketv1.Market) recordSummary {
 	st := r.GetStats()
 	total, resolved, pending := st.GetTotal(), record.Resolved(st), record.Pending(st)
 	p := recordSummary{
@@ -192,9 +197,9 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse) recordSummary {
 	for _, m := range r.GetMoments() {
 		p.Moments = append(p.Moments, momentPart{
 			ID: m.GetSignalId(), Tier: titleCase(m.GetTier()), Class: strings.ToLower(m.GetTier()),
-			Title: cmp.Or(m.GetMarketTitle(), m.GetMarketId()), Side: m.GetDirection(), SideClass: sideClass(m.GetDirection()),
-			Price: cents(m.GetOddsBps()), Score: view.PointsLabel(int64(m.GetScore())),
-			At: ledgerclient.Time(m.GetMintedAt()).UTC().Format("2 Jan 2006"),
+			Title: cmp.Or(m.GetMarketTitle(), m.GetMarketId()), SideClass: sideClass(m.GetDirection()),
+			Side: view.SideName(named[m.GetMarketId()], m.GetDirection()), Price: cents(m.GetOddsBps()),
+			Score: view.PointsLabel(int64(m.GetScore())), At: ledgerclient.Time(m.GetMintedAt()).UTC().Format("2 Jan 2006"),
 		})
 	}
 	return p

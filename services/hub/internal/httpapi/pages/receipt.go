@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,6 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -74,7 +74,7 @@ func (s *site) receipt(c echo.Context) error {
 	p.Unlisted = sig.GetUnconfirmed()
 	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // without the outcome, the page is still served
 	p.addResult(sig, outcome)
-	p.Outcome = market.SideName(m, p.Outcome)
+	p.Outcome = view.SideName(m, p.Outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
 			p.Events = append(p.Events, eventOf(e))
@@ -95,17 +95,37 @@ func (s *site) sidesOf(ctx context.Context, id string) *marketv1.Market {
 	return m
 }
 
+// marketsOf returns the markets with the given ids, by id, with the names of their sides. All are read at once. If they cannot be
+// read within titlesTimeout, the result is empty; a page then shows YES and NO.
+func (s *site) marketsOf(ctx context.Context, ids ...string) map[string]*marketv1.Market {
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, titlesTimeout)
+	defer cancel()
+	r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: ids})
+	if err != nil {
+		return nil
+	}
+	out := make(map[string]*marketv1.Market, len(ids))
+	for _, m := range r.GetMarkets() {
+		out[m.GetId()] = m
+	}
+	return out
+}
+
 // receiptOf returns the page of a call. m has the names of the sides of its market; it may be nil.
 func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal, m *marketv1.Market) receiptPage {
 	id, status, title := sig.GetId(), sig.GetStatus(), sig.GetMarketTitle()
-	side := market.SideName(m, sig.GetDirection())
+	side := view.SideName(m, sig.GetDirection())
 	price, filed := cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
 	won, lost := signal.Points(sig)
 	p := receiptPage{
 		layout: s.newLayout(c, side+" at "+price+": "+title,
 			callerName(sig)+" called "+side+" at "+price+", filed "+when(filed)+".", "/receipts/"+id),
 		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(sig.GetDirection()), Price: price,
-		Yes:    market.SideName(m, string(protocol.Yes)),
+		Yes:    view.SideName(m, string(protocol.Yes)),
 		Status: status, StatusLabel: statusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
 		Upside: signed(won), UpsideUnit: view.PointsUnit(int64(won)),
 		Downside: signed(lost), DownsideUnit: view.PointsUnit(int64(lost)), NoPoints: signal.NoPoints(sig),
