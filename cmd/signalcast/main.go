@@ -86,8 +86,8 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 	return exitCode(err)
 }
 
-// withAdvice adds the text in do as advice to a refusal with neither advice nor a message of the service. It also adds the text to
-// an error with the exit code usage, unless a process signal ended the command. It does not change other errors.
+// withAdvice adds the text in do as advice to a refusal with neither advice nor a message of the service. It also adds the text
+// to an error with the exit code usage, unless a process signal ended the command. It does not change other errors.
 func withAdvice(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
 		if r.Message == "" {

@@ -1,7 +1,7 @@
 -- Returns the shared page of a key, or the right to build it.
 -- KEYS the page (a hash), its claim, the generation of all shared pages
 -- ARGV process, lifetime of a claim and time for which a page is fresh (both in milliseconds), the tag of the page that the
---        process has, and 1 to make all pages of before invalid or 0
+--        process has, and 1 to make all stored pages invalid first or 0
 -- Returns: 0 if the page is fresh, 1 if the process must build it, 2 if a build of it runs; the age of the page in milliseconds,
 -- or -1 without a page; the generation; and, with a page, its tag, 1 if the data is compressed, and the data, which is empty if
 -- the process has the page.

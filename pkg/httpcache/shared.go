@@ -174,8 +174,8 @@ func (p *Page) local(life time.Duration) *Page {
 }
 
 // load reads the page of a key from Redis or builds it. If Redis has a stale page, load returns that page, and one process builds
-// it in the background. Without a page, load waits for the build of another process for a limited time. If Redis does not answer in
-// time, load builds the page for this process.
+// it in the background. Without a page, load waits for the build of another process for a limited time. If Redis does not answer
+// in time, load builds the page for this process.
 func (l *level) load(ctx context.Context, key string, last *Page, build Build) (*Page, error) {
 	r := reading{level: l, keys: l.keys(key), last: last, left: l.shared.cfg.Timeout}
 	began, wait := l.shared.cfg.Now(), minPoll

@@ -75,8 +75,8 @@ func ParseMarketID(s string) (MarketID, error) {
 // MaxMarketIDs is the largest number of ids in a list of market ids.
 const MaxMarketIDs = 100
 
-// ParseMarketIDs returns the market ids in a list that is separated by commas, at most MaxMarketIDs. complete is false if it omits
-// a part of the list.
+// ParseMarketIDs returns the market ids in a list that is separated by commas, at most MaxMarketIDs. complete is false if it
+// omits a part of the list.
 func ParseMarketIDs(raw string) (ids []MarketID, complete bool) {
 	complete = true
 	for part := range strings.SplitSeq(raw, ",") {

@@ -188,9 +188,9 @@ func (l *Shared) send(key string, r *report) {
 	}})
 }
 
-// awaitReport waits for reports of key until one of its requests can be counted, and counts it. It returns the current time and the
-// results of take, which are overdue if ctx ends, after Config.Wait, or if Redis is unavailable. reporting is the channel of the
-// running report.
+// awaitReport waits for reports of key until one of its requests can be counted, and counts it. It returns the current time and
+// the results of take, which are overdue if ctx ends, after Config.Wait, or if Redis is unavailable. reporting is the channel of
+// the running report.
 func (l *Shared) awaitReport(ctx context.Context, key string, reporting <-chan struct{}) (now, wait int64, left int) {
 	timer := time.NewTimer(l.cfg.Wait)
 	defer timer.Stop()

@@ -12,7 +12,7 @@ local out = {redis.call('ZSCORE', KEYS[1], process) and 1 or 0}
 redis.call('ZADD', KEYS[1], now + life, process)
 redis.call('PEXPIRE', KEYS[1], life)
 
-local own = {} -- connections of this process after the requests before, by key
+local own = {} -- connections of this process by key, after the requests that were processed
 for i = 2, #KEYS do
   local key = KEYS[i]
   own[key] = own[key] or tonumber(ARGV[2 * i + 1])

@@ -16,13 +16,13 @@ import (
 // two of these times can pass until a revocation takes effect on all public reads: 10 s.
 const Life = 5 * time.Second
 
-// failed is the prefix of the key of the limit for requests with a credential. Each IP address has this limit and an equal one for
-// requests without a credential. A request with a valid credential counts against neither, so that invalid credentials of other
-// clients of the address do not affect it.
+// failed is the prefix of the key of the limit for requests with a credential. Each IP address has this limit and an equal one
+// for requests without a credential. A request with a valid credential counts against neither, so that invalid credentials of
+// other clients of the address do not affect it.
 const failed = "failed-auth "
 
-// Verify returns the id by which the limit of a valid credential is counted. Errors: unauthenticated, and others if the credential
-// cannot be verified now.
+// Verify returns the id by which the limit of a valid credential is counted. Errors: unauthenticated, and others if the
+// credential cannot be verified now.
 type Verify func(ctx context.Context, c Credential) (id string, err error)
 
 // Addresses is the limit of requests of an IP address.

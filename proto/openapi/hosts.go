@@ -45,8 +45,8 @@ var servedPaths = sync.OnceValue(func() []servedPath {
 	return out
 })
 
-// Serving returns the base URL of the host whose paths, according to the OpenAPI document, include a path. It returns "" if there is
-// none, or if its URL is not known.
+// Serving returns the base URL of the host whose paths, according to the OpenAPI document, include a path. It returns "" if there
+// is none, or if its URL is not known.
 func (h Hosts) Serving(path string) string {
 	segments := strings.Split(path, "/")
 	urls := map[string]string{"https://hub.example": h.Hub, "https://api.example": h.API, "https://clock.example": h.Clock}
@@ -58,8 +58,8 @@ func (h Hosts) Serving(path string) string {
 	return ""
 }
 
-// MatchPath reports whether a path has the form of a path of the OpenAPI document. Both are split at slashes. A parameter, such as
-// {id}, matches one segment that is not empty; {rest} matches all remaining segments.
+// MatchPath reports whether a path has the form of a path of the OpenAPI document. Both are split at slashes. A parameter, such
+// as {id}, matches one segment that is not empty; {rest} matches all remaining segments.
 func MatchPath(template, path []string) bool {
 	for i, want := range template {
 		switch {

@@ -1,4 +1,5 @@
-// Package bps converts prices. The services count in basis points: 6550 bps is 65.5 cents, a probability of 0.655, or 65.5 percent.
+// Package bps converts prices. The services count in basis points: 6550 bps is 65.5 cents, a probability of 0.655, or 65.5
+// percent.
 package bps
 
 import (
@@ -12,12 +13,12 @@ import (
 // Max is the highest price in basis points: 100 cents.
 const Max = 10_000
 
-// FromCents returns the price of an amount in cents: 65.5 is 6550. It rounds to a whole basis point. It returns an error for an amount
-// outside 0 to 100.
+// FromCents returns the price of an amount in cents: 65.5 is 6550. It rounds to a whole basis point. It returns an error for an
+// amount outside 0 to 100.
 func FromCents(cents float64) (int, error) { return rounded(cents*100, "%v cents", cents) }
 
-// FromProbability returns the price of a probability: 0.655 is 6550. It rounds to a whole basis point. It returns an error for a number
-// outside 0 to 1.
+// FromProbability returns the price of a probability: 0.655 is 6550. It rounds to a whole basis point. It returns an error for a
+// number outside 0 to 1.
 func FromProbability(p float64) (int, error) { return rounded(p*Max, "the probability %v", p) }
 
 func rounded(price float64, what string, value float64) (int, error) {

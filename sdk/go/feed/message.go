@@ -21,8 +21,8 @@ type Event struct {
 }
 
 // Decode returns the data of the event as a pointer to the type of package client that belongs to its Type, for example
-// *client.FeedSignal for SignalCreated. For an unknown type of a newer service, it returns Data as a json.RawMessage. It returns an
-// error if the data does not have the form of the type.
+// *client.FeedSignal for SignalCreated. For an unknown type of a newer service, it returns Data as a json.RawMessage. It returns
+// an error if the data does not have the form of the type.
 //
 //	data, err := e.Decode()
 //	if call, ok := data.(*client.FeedSignal); ok {

@@ -52,8 +52,8 @@ func (a *atlas) find(r *http.Request, under string) *route {
 	}
 }
 
-// requireIDs returns an error if the path of a request, or a query parameter that names an object, has an empty id. A service would
-// answer an empty id like an unknown object. under is the path of the base URL.
+// requireIDs returns an error if the path of a request, or a query parameter that names an object, has an empty id. A service
+// would answer an empty id like an unknown object. under is the path of the base URL.
 func requireIDs(r *http.Request, under string) error {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), under)
 	if strings.Contains(path, "//") || len(path) > 1 && strings.HasSuffix(path, "/") || strings.Contains(path, uuid.Nil.String()) {

@@ -31,8 +31,8 @@ type WebhookPost struct {
 	WebhookID  uuid.UUID
 	DeliveryID uuid.UUID // the same for all attempts of a delivery
 	Attempt    int       // from 1
-	// Events contains *feed.Event and *feed.Gap in the order of the feed. It is empty for a test delivery. A delivery can arrive twice:
-	// skip events whose Seq you have already processed on the channel.
+	// Events contains *feed.Event and *feed.Gap in the order of the feed. It is empty for a test delivery. A delivery can arrive
+	// twice: skip events whose Seq you have already processed on the channel.
 	Events []feed.Message
 }
 
@@ -40,8 +40,8 @@ type WebhookPost struct {
 const maxAge = 5 * time.Minute
 
 // VerifyWebhook checks the signature and the time of a webhook request and returns its content. signature is the header
-// Signalcast-Signature. body must be the body exactly as received. The comparison takes constant time. Errors: ErrWebhookSignature,
-// ErrWebhookTime, and an error for a body that is not a delivery.
+// Signalcast-Signature. body must be the body exactly as received. The comparison takes constant time. Errors:
+// ErrWebhookSignature, ErrWebhookTime, and an error for a body that is not a delivery.
 func VerifyWebhook(secret, signature string, body []byte, now time.Time) (WebhookPost, error) {
 	if secret == "" {
 		return WebhookPost{}, errors.New("signalcast: the secret of the webhook is empty")

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Webhooks manages the webhooks of the operator: URLs that receive the numbered events of the feed as signed requests. It requires
-// an operator key with the permission read. VerifyWebhook checks a received request.
+// Webhooks manages the webhooks of the operator: URLs that receive the numbered events of the feed as signed requests. It
+// requires an operator key with the permission read. VerifyWebhook checks a received request.
 type Webhooks struct{ c *Client }
 
 // Create registers a webhook. Only this response and that of RenewSecret contain a secret. The client does not retry the request:
@@ -62,9 +62,9 @@ func (w Webhooks) Deliveries(ctx context.Context, id uuid.UUID, params *client.L
 	})
 }
 
-// Resend makes the next attempt of a failed delivery due at once and returns the webhook. Deliveries has the result of the attempt
-// about a second later. Several calls before the attempt lead to one attempt. Errors: ErrDeliveryNotPending, for which Error.Reason
-// is accepted, test, replaced or inactive; ErrRateLimited within five seconds after an attempt.
+// Resend makes the next attempt of a failed delivery due at once and returns the webhook. Deliveries has the result of the
+// attempt about a second later. Several calls before the attempt lead to one attempt. Errors: ErrDeliveryNotPending, for which
+// Error.Reason is accepted, test, replaced or inactive; ErrRateLimited within five seconds after an attempt.
 func (w Webhooks) Resend(ctx context.Context, id, delivery uuid.UUID) (client.Webhook, error) {
 	return read[client.Webhook](w.c.API.ResendWebhookDelivery(ctx, id, delivery))
 }

@@ -228,8 +228,8 @@ func fetch(ctx context.Context, address string, s *verbs.Streams) (io.ReadCloser
 	return &downloadReader{a.Body, func() error { return context.Cause(ctx) }, silence, limit}, nil
 }
 
-// downloadReader reads a download. It converts read errors to ask.Unavailable, so that callers can distinguish them from errors of
-// the output file.
+// downloadReader reads a download. It converts read errors to ask.Unavailable, so that callers can distinguish them from errors
+// of the output file.
 type downloadReader struct {
 	io.ReadCloser
 	cause   func() error // error that ended the request early; nil if none

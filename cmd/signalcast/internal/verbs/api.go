@@ -29,8 +29,8 @@ type API struct {
 	At     string   `help:"Address of the service. Default: the hub or the api, whichever has the route. A credential is sent only with --key or --secret-file." placeholder:"URL"`
 }
 
-// Run sends the request and writes the body of the answer. It sends the credential that the protocol requires for the route, and no
-// credential to a public route.
+// Run sends the request and writes the body of the answer. It sends the credential that the protocol requires for the route, and
+// no credential to a public route.
 func (c *API) Run(ctx context.Context, s *Streams) error {
 	if err := s.Only("api writes the body of the answer", "json"); err != nil {
 		return err

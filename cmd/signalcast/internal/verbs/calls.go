@@ -51,8 +51,8 @@ func (c *callsList) Run(ctx context.Context, s *Streams) error {
 	})
 }
 
-// source returns a session at the api, and a function that requests a page: of the public list with --handle, otherwise of the list
-// of the owner of the key.
+// source returns a session at the api, and a function that requests a page: of the public list with --handle, otherwise of the
+// list of the owner of the key.
 func (c *callsList) source(ctx context.Context, s *Streams) (func(*string) (*http.Response, error), *session, error) {
 	if c.Handle != "" {
 		address, err := c.APIAddress()

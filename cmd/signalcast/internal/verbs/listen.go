@@ -30,8 +30,8 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// webhookListen is the command `signalcast webhook listen`. The service delivers webhooks to public hosts only. This command reads
-// the feed instead, and sends each numbered event to an address that only this machine reaches, in the form of a delivery
+// webhookListen is the command `signalcast webhook listen`. The service delivers webhooks to public hosts only. This command
+// reads the feed instead, and sends each numbered event to an address that only this machine reaches, in the form of a delivery
 // (docs/protocol/webhooks.md).
 type webhookListen struct {
 	settings.Flags

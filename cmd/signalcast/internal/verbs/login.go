@@ -29,8 +29,8 @@ type loggedIn struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Run reads a key or an identity token from the standard input; on a terminal it asks for it. It checks a key at the hub, or creates
-// a new key with the token. It then stores the key in config.json.
+// Run reads a key or an identity token from the standard input; on a terminal it asks for it. It checks a key at the hub, or
+// creates a new key with the token. It then stores the key in config.json.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" {
 		return errors.New("login does not accept --key; it asks on a terminal, or reads the standard input: signalcast login < FILE")

@@ -28,8 +28,8 @@ type marketSearch struct {
 	ClosesBefore *time.Time `help:"List markets of all venues that close before this time." placeholder:"TIME"`
 }
 
-// Run lists the markets that match the words and the flags of the command. A flag that the list of the primary venue does not have
-// selects the list of all venues.
+// Run lists the markets that match the words and the flags of the command. A flag that the list of the primary venue does not
+// have selects the list of all venues.
 func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 	if err := m.check(); err != nil {
 		return err

@@ -34,8 +34,8 @@ func (p *Paging) check() error {
 // maxPages is the number of pages that --all reads at most, so that a server whose pages never end cannot fill the memory.
 const maxPages = 1000
 
-// read returns the body of one page, which begins at the flag --cursor. With --all it returns one body with the items of that page
-// and of all later pages. get requests the page at a cursor; nil requests the first page.
+// read returns the body of one page, which begins at the flag --cursor. With --all it returns one body with the items of that
+// page and of all later pages. get requests the page at a cursor; nil requests the first page.
 func (p *Paging) read(get func(cursor *string) (*http.Response, error)) ([]byte, error) {
 	if !p.All {
 		return ask.Read(get(optional(p.Cursor)))

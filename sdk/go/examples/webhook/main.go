@@ -1,4 +1,5 @@
-// Command webhook receives the deliveries of a webhook. Usage: webhook PORT. SIGNALCAST_WEBHOOK_SECRET is the secret of the webhook.
+// Command webhook receives the deliveries of a webhook. Usage: webhook PORT. SIGNALCAST_WEBHOOK_SECRET is the secret of the
+// webhook.
 package main
 
 import (

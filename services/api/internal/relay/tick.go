@@ -222,8 +222,8 @@ func (t *Ticker) Moved(ids []string) {
 	}
 }
 
-// takeMoved returns the markets that Moved has recorded since the last call, and the native markets with new calls, because a call
-// changes the price of a native market. If read is false, it returns none.
+// takeMoved returns the markets that Moved has recorded since the last call, and the native markets with new calls, because a
+// call changes the price of a native market. If read is false, it returns none.
 func (t *Ticker) takeMoved(read bool) map[string]bool {
 	t.mu.Lock()
 	moved := t.moved

@@ -86,9 +86,9 @@ func NewScanner(markets *market.Service, service *Service, providers []protocol.
 	return &Scanner{store: service.store, markets: markets, service: service, providers: providers, grace: grace, now: now, log: log}
 }
 
-// Scan makes one pass over up to scanLimit markets with open calls, and up to idleLimit closed markets without calls that are due.
-// It resolves those whose venues show a final result. It also completes scorings that were interrupted. If another Scan is running
-// in any process, it does nothing and sets Busy. Error: db_unavailable.
+// Scan makes one pass over up to scanLimit markets with open calls, and up to idleLimit closed markets without calls that are
+// due. It resolves those whose venues show a final result. It also completes scorings that were interrupted. If another Scan is
+// running in any process, it does nothing and sets Busy. Error: db_unavailable.
 func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	var report Report
 	start := s.now()

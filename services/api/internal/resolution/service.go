@@ -77,9 +77,9 @@ func (s *Service) Force(ctx context.Context, marketID string, verdict protocol.V
 	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin", DecidedAt: decidedAt})
 }
 
-// Claim resolves a market, which is possible only once, and scores the calls on it. In the result, Rest is true if scoring
-// ended before all calls were scored, because it failed or the market was disputed; a later scan then scores the rest. Errors: those
-// of Finalize, except invalid_market_id.
+// Claim resolves a market, which is possible only once, and scores the calls on it. In the result, Rest is true if scoring ended
+// before all calls were scored, because it failed or the market was disputed; a later scan then scores the rest. Errors: those of
+// Finalize, except invalid_market_id.
 func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	if _, ok := protocol.ParseVerdict(string(c.Verdict)); !ok {
 		return Result{}, ErrVerdict

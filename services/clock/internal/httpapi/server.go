@@ -133,8 +133,8 @@ func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) progra
 }
 
 // allow applies the rate limit of an IP address to a request that may be served from the page cache, because such a request does
-// not reach the middleware. It reports whether the request is allowed. It also sets the rate limit headers and X-Request-Id of the
-// response.
+// not reach the middleware. It reports whether the request is allowed. It also sets the rate limit headers and X-Request-Id of
+// the response.
 func (cfg *Config) allow(w http.ResponseWriter, r *http.Request) bool {
 	d, h := cfg.Addresses.Allow(r.Context(), ratelimit.AddressKey(httpx.Peer(r, cfg.Trusted))), w.Header()
 	d.SetHeaders(h)

@@ -120,7 +120,7 @@ func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (prog
 	var out program.Influence
 	ctx, cancel := context.WithTimeout(ctx, writeBudget)
 	defer cancel()
-	// Under READ COMMITTED each statement would have a snapshot of its own.
+	// Under READ COMMITTED each statement would read another snapshot.
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
 		q := db.New(tx)

@@ -9,8 +9,8 @@ import (
 // priority returns the priority of a content segment that airs at the time now, as a level and an order. A smaller level is a
 // higher priority. Of two segments with the same level, the one with the smaller order has the higher priority.
 //
-// A market with a live stream comes first, then a market with takes, then a market whose price moved by at least strongMove within
-// an hour, then a market that ends within resolvingTime. All other markets have equal priority.
+// A market with a live stream comes first, then a market with takes, then a market whose price moved by at least strongMove
+// within an hour, then a market that ends within resolvingTime. All other markets have equal priority.
 func priority(s *Segment, now time.Time) (int, int64) {
 	switch end := s.MarketEnd.Sub(now); {
 	case s.Streams > 0:

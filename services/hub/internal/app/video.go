@@ -186,8 +186,8 @@ const videoStopTimeout = 2 * time.Second
 // standbyInterval is the time between two attempts of a standby hub to become the origin.
 const standbyInterval = 500 * time.Millisecond
 
-// videoParts returns the parts of the process that store video and cut clips. A hub without an origin only asks the video host, if
-// there is one, for clips.
+// videoParts returns the parts of the process that store video and cut clips. A hub without an origin only asks the video host,
+// if there is one, for clips.
 func (a *App) videoParts() []run.Part {
 	if a.origin == nil {
 		return []run.Part{run.Loop("clips", a.clips.Run)}

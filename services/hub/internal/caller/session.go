@@ -54,9 +54,9 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }
 
-// Read verifies the signature of session cookies and then their age. Errors: unauthenticated with the reason expired for an expired
-// session, and with the reason unknown if the signature or the format is invalid, or if the issue time is more than clockSkew in
-// the future.
+// Read verifies the signature of session cookies and then their age. Errors: unauthenticated with the reason expired for an
+// expired session, and with the reason unknown if the signature or the format is invalid, or if the issue time is more than
+// clockSkew in the future.
 func (s *Sessions) Read(uid, sig string) (Signed, error) {
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sig)
 	if err != nil || !s.signed(uid, mac) {

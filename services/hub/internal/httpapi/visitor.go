@@ -60,8 +60,8 @@ func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	return err
 }
 
-// PublicRead returns a handler for a public page. Like the public reads of the API, it accepts every valid bearer credential, which
-// only selects the rate limit. Errors: unauthenticated, rate_limited, and the errors of next.
+// PublicRead returns a handler for a public page. Like the public reads of the API, it accepts every valid bearer credential,
+// which only selects the rate limit. Errors: unauthenticated, rate_limited, and the errors of next.
 func (s *Server) PublicRead(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		lines := c.Request().Header["Authorization"]

@@ -24,8 +24,8 @@ type Sample struct {
 	Viewers int64
 }
 
-// The ledger receives the watched time of an open session every reportEvery, and the rest of it when the session ends. A minute is
-// reported after completeAfter, when no hub adds samples to it.
+// The ledger receives the watched time of an open session every reportEvery, and the rest of it when the session ends. A minute
+// is reported after completeAfter, when no hub adds samples to it.
 const (
 	reportEvery   = 10 * time.Minute
 	completeAfter = 2 * time.Minute

@@ -82,8 +82,8 @@ func StatusFilter(raw string) string {
 // listOrders contains the sort orders of the list of all markets, by the value of the query parameter sort.
 var listOrders = map[string]string{"volume": "volume", "closes": "endDate", "newest": "newest", "calls": "calls", "move": "move"}
 
-// ListOrder parses the query parameter sort of the list of all markets and returns the name of the order in the ledger. An unknown
-// value selects the order by volume.
+// ListOrder parses the query parameter sort of the list of all markets and returns the name of the order in the ledger. An
+// unknown value selects the order by volume.
 func ListOrder(raw string) string { return cmp.Or(listOrders[raw], listOrders["volume"]) }
 
 // maxText is the maximum number of bytes of a search text that is sent to the ledger.

@@ -137,8 +137,8 @@ func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, erro
 	return r.GetKeyIds(), err
 }
 
-// isKeyRevoked reports whether a signer was created by an operator key that is revoked. It reads the ledger, because the revocation
-// may not have reached this service yet.
+// isKeyRevoked reports whether a signer was created by an operator key that is revoked. It reads the ledger, because the
+// revocation may not have reached this service yet.
 func (s *Service) isKeyRevoked(ctx context.Context, signer Signer) (bool, error) {
 	if signer.KeyID == "" {
 		return false, nil

@@ -81,8 +81,8 @@ func (s *Server) Message(c echo.Context) error {
 var integerID = regexp.MustCompile(`^-?\d{1,15}$`)
 
 // readMessage returns the id of a message, which is nil for a notification. For an invalid body, it returns an error code and an
-// error text: for a batch, a duplicate member, invalid JSON, or an id that the response could not repeat exactly. The code is 0 for a
-// valid body.
+// error text: for a batch, a duplicate member, invalid JSON, or an id that the response could not repeat exactly. The code is 0
+// for a valid body.
 func readMessage(body []byte) (id json.RawMessage, code int64, why string) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {
 		return nil, jsonrpc.CodeInvalidRequest, "batches are not supported; send one message per request"
@@ -97,7 +97,8 @@ func readMessage(body []byte) (id json.RawMessage, code int64, why string) {
 	return id, 0, ""
 }
 
-// messageError sends a JSON-RPC error. id is the id of the message; nil becomes null. status is the HTTP status, and code and why are the members of the error.
+// messageError sends a JSON-RPC error. id is the id of the message; nil becomes null. status is the HTTP status, and code and why
+// are the members of the error.
 func messageError(c echo.Context, status int, id json.RawMessage, code int64, why string) error {
 	return httpx.JSON(c, status, struct {
 		Version string          `json:"jsonrpc"`

@@ -78,8 +78,8 @@ func (s *Server) IssuerDocument() echo.HandlerFunc {
 }
 
 // ResourceDocument returns the handler that serves the metadata of a protected resource (RFC 9728). The metadata names the issuer
-// of tokens for the resource, and the scopes that its routes require. path is relative to the base path of the protocol; empty means
-// all protocol routes.
+// of tokens for the resource, and the scopes that its routes require. path is relative to the base path of the protocol; empty
+// means all protocol routes.
 func (s *Server) ResourceDocument(path string, scopes grant.Scopes) echo.HandlerFunc {
 	issuer := s.HubURL + Base
 	doc := openapi.ProtectedResource{

@@ -89,9 +89,9 @@ func (b *Caches) Close() {
 	}
 }
 
-// WithFallback returns an empty shared cache, as OpenShared, with fallback copies. age is the maximum age of a copy, and copies is
-// the maximum number of copies. source is the name of the unavailable source in the header X-Degraded; if it is empty, the error
-// names the source.
+// WithFallback returns an empty shared cache, as OpenShared, with fallback copies. age is the maximum age of a copy, and copies
+// is the maximum number of copies. source is the name of the unavailable source in the header X-Degraded; if it is empty, the
+// error names the source.
 func (b *Caches) WithFallback(name string, o httpcache.Options, age time.Duration, copies int, source string) FallbackCache {
 	last := httpcache.Options{TTL: age, MaxKeys: copies, Now: b.Now}
 	if b.Shared != nil {

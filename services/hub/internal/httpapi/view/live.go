@@ -13,7 +13,8 @@ import (
 const liveTimeout = 300 * time.Millisecond
 
 // LiveState reports whether an operator is live, and whether an administrator approved a live operator as a streamer. It also
-// returns the overlay signal of the operator, nil if none is set. If a value cannot be read in time, the operator is not live or has no signal.
+// returns the overlay signal of the operator, nil if none is set. If a value cannot be read in time, the operator is not live or
+// has no signal.
 func LiveState(ctx context.Context, onAir *livestream.Service, handle protocol.Handle) (live, approved bool, shown *openapi.AtomSignal) {
 	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()
