@@ -15,7 +15,8 @@ import (
 // method is a method of a client library: its name with the names of its arguments, and the operation that it sends.
 type method struct{ call, operation string }
 
-// methodsPage returns the page of docs that lists the methods of both libraries side by side. It reads their sources.
+// methodsPage returns the page of docs that lists the methods of both libraries side by side. It reads their sources. It returns
+// an error if it finds no operation for a method other than the websocket of the feed.
 func methodsPage(root map[string]any, goDir, tsDir string) ([]byte, error) {
 	byID, byRoute := map[string]operation{}, map[string]operation{}
 	for _, op := range operations(root) {
@@ -50,7 +51,10 @@ func methodsPage(root map[string]any, goDir, tsDir string) ([]byte, error) {
 			g, ts := inGo[subject][name], inTS[subject][name]
 			op, known := byRoute[cmp.Or(g.operation, ts.operation)]
 			route, credential, limit := "websocket `{api}/ws`", "none; `me`: operator key", "20 connections of an IP address, 5 of a key"
-			if known {
+			switch {
+			case !known && subject+" "+name != "Live feed":
+				return nil, fmt.Errorf("the method %s of %s sends no operation of the document", name, subject)
+			case known:
 				route = "`" + strings.ToUpper(op.method) + " " + op.path + "`"
 				credential, limit = credentialOf(op)
 			}
