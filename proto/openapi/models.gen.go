@@ -164,6 +164,9 @@ type AtomSignal struct {
 	Name     string   `json:"name"`
 	YesPct   *float64 `json:"yesPct"`
 	Slug     *string  `json:"slug"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides *EmbeddedSides `json:"sides,omitempty"`
 }
 
 // Attention defines model for Attention.
@@ -913,6 +916,9 @@ type EmbedMarket_Market struct {
 	// Disputed True while a dispute about the outcome is flagged.
 	Disputed bool    `json:"disputed"`
 	ClosesAt *string `json:"closesAt"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides *NamedSides `json:"sides,omitempty"`
 }
 
 // EmbedMarket_Crowd defines model for EmbedMarket.Crowd.
@@ -967,6 +973,9 @@ type EmbedSignal struct {
 	// ShortURL Null if no short link can be stored at the moment.
 	ShortURL *string `json:"shortUrl"`
 }
+
+// EmbeddedSides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+type EmbeddedSides = MarketSides
 
 // ExternalSignals defines model for ExternalSignals.
 type ExternalSignals struct {
@@ -3140,6 +3149,9 @@ type RecordCall struct {
 
 	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *string `json:"confirmedAt"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides *EmbeddedSides `json:"sides,omitempty"`
 }
 
 // Related defines model for Related.
@@ -3653,6 +3665,9 @@ type Signal struct {
 
 	// ConfirmedAt Time of the second quote, by which the result was scored.
 	ConfirmedAt *string `json:"confirmedAt"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides *EmbeddedSides `json:"sides,omitempty"`
 }
 
 // SignalDraft defines model for SignalDraft.
@@ -3807,8 +3822,11 @@ type SignalWithEvents struct {
 	QuoteAt *string `json:"quoteAt"`
 
 	// ConfirmedAt Time of the second quote, by which the result was scored.
-	ConfirmedAt *string       `json:"confirmedAt"`
-	Events      []SignalEvent `json:"events"`
+	ConfirmedAt *string `json:"confirmedAt"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides  *EmbeddedSides `json:"sides,omitempty"`
+	Events []SignalEvent  `json:"events"`
 }
 
 // SignedIn defines model for SignedIn.

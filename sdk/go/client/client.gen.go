@@ -2912,8 +2912,11 @@ type AtomSignal struct {
 	// Examples: 701122
 	MarketID MarketID `json:"marketId"`
 	Name     string   `json:"name"`
-	Slug     *string  `json:"slug"`
-	YesPct   *float32 `json:"yesPct"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides  *EmbeddedSides `json:"sides,omitempty"`
+	Slug   *string        `json:"slug"`
+	YesPct *float32       `json:"yesPct"`
 }
 
 // Attention defines model for Attention.
@@ -3639,9 +3642,12 @@ type EmbedMarket struct {
 		Name string   `json:"name"`
 
 		// ResolutionValue The outcome; null if there is none.
-		ResolutionValue *string  `json:"resolutionValue"`
-		Volume          *float32 `json:"volume"`
-		YesPct          *float32 `json:"yesPct"`
+		ResolutionValue *string `json:"resolutionValue"`
+
+		// Sides Names of the two sides of the market. Absent if they are Yes and No.
+		Sides  *NamedSides `json:"sides,omitempty"`
+		Volume *float32    `json:"volume"`
+		YesPct *float32    `json:"yesPct"`
 	} `json:"market"`
 
 	// ShortURL Null if no short link can be stored at the moment.
@@ -3707,6 +3713,9 @@ type EmbedSignal struct {
 
 // EmbedSignalType defines model for EmbedSignal.Type.
 type EmbedSignalType string
+
+// EmbeddedSides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+type EmbeddedSides = MarketSides
 
 // Error The form of every error; each one may carry further members.
 type Error struct {
@@ -5816,9 +5825,12 @@ type RecordCall struct {
 	Score      *int    `json:"score"`
 
 	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
-	ScoreBasisBps int                `json:"scoreBasisBps"`
-	SignalID      openapi_types.UUID `json:"signalId"`
-	Status        RecordCallStatus   `json:"status"`
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides    *EmbeddedSides     `json:"sides,omitempty"`
+	SignalID openapi_types.UUID `json:"signalId"`
+	Status   RecordCallStatus   `json:"status"`
 }
 
 // RecordCallDirection defines model for RecordCall.Direction.
@@ -6341,10 +6353,13 @@ type Signal struct {
 	Score *Score `json:"score"`
 
 	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
-	ScoreBasisBps int          `json:"scoreBasisBps"`
-	Source        *string      `json:"source"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides    *EmbeddedSides `json:"sides,omitempty"`
+	Source   *string        `json:"source"`
+	Status   SignalStatus   `json:"status"`
+	TextTake *string        `json:"textTake"`
 
 	// TimeToResolution Seconds until the resolution.
 	TimeToResolution *int `json:"timeToResolution"`
@@ -6570,10 +6585,13 @@ type SignalWithEvents struct {
 	Score *Score `json:"score"`
 
 	// ScoreBasisBps Scoring price of the side, in bps: of the filing while pending, then of the result.
-	ScoreBasisBps int          `json:"scoreBasisBps"`
-	Source        *string      `json:"source"`
-	Status        SignalStatus `json:"status"`
-	TextTake      *string      `json:"textTake"`
+	ScoreBasisBps int `json:"scoreBasisBps"`
+
+	// Sides Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read.
+	Sides    *EmbeddedSides `json:"sides,omitempty"`
+	Source   *string        `json:"source"`
+	Status   SignalStatus   `json:"status"`
+	TextTake *string        `json:"textTake"`
 
 	// TimeToResolution Seconds until the resolution.
 	TimeToResolution *int `json:"timeToResolution"`

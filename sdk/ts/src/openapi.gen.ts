@@ -4503,6 +4503,7 @@ export interface components {
         AtomSignal: {
             marketId: components["schemas"]["MarketId"];
             name: string;
+            sides?: components["schemas"]["EmbeddedSides"];
             slug: string | null;
             yesPct: number | null;
         };
@@ -5060,6 +5061,7 @@ export interface components {
                 name: string;
                 /** @description The outcome; null if there is none. */
                 resolutionValue: string | null;
+                sides?: components["schemas"]["NamedSides"];
                 volume: number | null;
                 yesPct: number | null;
             };
@@ -5126,6 +5128,8 @@ export interface components {
             url: string;
             width: number;
         };
+        /** @description Names of the two sides of the market, in embeds only. Absent if they are Yes and No, or cannot be read. */
+        EmbeddedSides: components["schemas"]["MarketSides"];
         /** @description The form of every error; each one may carry further members. */
         Error: {
             /** @description Stable code. */
@@ -6786,6 +6790,7 @@ export interface components {
             score: number | null;
             /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
+            sides?: components["schemas"]["EmbeddedSides"];
             /** Format: uuid */
             signalId: string;
             /** @enum {string} */
@@ -7186,6 +7191,7 @@ export interface components {
             score: components["schemas"]["Score"];
             /** @description Scoring price of the side, in bps: of the filing while pending, then of the result. */
             scoreBasisBps: number;
+            sides?: components["schemas"]["EmbeddedSides"];
             source: string | null;
             status: components["schemas"]["SignalStatus"];
             textTake: string | null;

@@ -256,5 +256,8 @@ func TestSharedSidesHaveTheirNames(t *testing.T) {
 		}
 	}
 	has(t, b.send("GET", "/api/card/signal/"+id+"?format=json", ""), " called Slate City at ")
+	for _, path := range []string{"market/" + marketID, "signal/" + id, "operator/mara_k"} {
+		has(t, b.send("GET", "/api/embed/"+path, ""), `"sides":{"yes":"Ochre <Rovers>","no":"Slate City"}`)
+	}
 	has(t, b.send("GET", "/api/card/market/"+marketID+"?format=json", ""), "Ochre ", " · Slate City ")
 }

@@ -80,6 +80,7 @@ type item struct {
 	url      string
 	signal   *signalv1.Signal                    // nil unless kind is share.Signal
 	market   *marketv1.Market                    // nil unless kind is share.Market
+	sides    *openapi.MarketSides                // of the market or of the market of the call; nil if they are Yes and No
 	record   *recordv1.GetOperatorRecordResponse // nil unless kind is share.Operator
 	disputed bool                                // the outcome of the market is under review
 }
@@ -119,7 +120,7 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	t := item{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
 	side := found.GetDirection()
 	if m, err := s.Ledger.Market(waiting, protocol.MarketID(found.GetMarketId())); err == nil {
-		t.disputed, side = m.GetDisputed(), view.SideName(m, side)
+		t.disputed, t.sides, side = m.GetDisputed(), showSides(m), view.SideName(m, side)
 	}
 	who := found.GetPublicId()
 	if found.GetHandle() != "" {
@@ -168,6 +169,7 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 		return item{}, market.ReadError(err)
 	}
 	t := item{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
+	t.sides = showSides(m)
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
 	name := func(side string) string { return view.SideName(m, side) }
 	switch {

@@ -1,10 +1,12 @@
 package embeds
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
@@ -51,6 +54,7 @@ func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 		row := openapi.EmbedMarket_Market{
 			ID: m.GetId(), Name: t.Title, Volume: m.Volume, Closed: m.GetStatus() != string(protocol.MarketOpen),
 			ClosesAt: ledgerclient.StampOrNull(m.GetEndDate()), ResolutionValue: m.ResolutionValue, Disputed: m.GetDisputed(),
+			Sides: t.sides,
 		}
 		if m.YesBps != nil {
 			pct := float64(m.GetYesBps()) / 100
@@ -68,7 +72,7 @@ func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 		}, nil
 	case share.Signal:
 		shown := view.ShowSignal(t.signal)
-		shown.MarketTitle = card.Clean(shown.MarketTitle)
+		shown.MarketTitle, shown.Sides = card.Clean(shown.MarketTitle), t.sides
 		if take := shown.TextTake; take != nil {
 			plain := card.RemoveBidi(*take)
 			shown.TextTake = &plain
@@ -80,12 +84,17 @@ func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	}
 	o, st := t.record.GetOperator(), t.record.GetStats()
 	calls := view.ShowCalls(s.HubURL, t.record.GetRecent())
-	for i := range calls {
-		calls[i].MarketTitle = card.Clean(calls[i].MarketTitle)
-	}
 	live, approved, shown := view.LiveState(ctx, s.OnAir, protocol.Handle(t.id))
+	ids := view.List(calls, func(call openapi.RecordCall) string { return call.MarketID })
 	if shown != nil {
-		shown.Name = card.Clean(shown.Name)
+		ids = append(ids, shown.MarketID)
+	}
+	named := s.sidesOf(ctx, ids)
+	for i := range calls {
+		calls[i].MarketTitle, calls[i].Sides = card.Clean(calls[i].MarketTitle), named[calls[i].MarketID]
+	}
+	if shown != nil {
+		shown.Name, shown.Sides = card.Clean(shown.Name), named[shown.MarketID]
 	}
 	return openapi.EmbedOperator{
 		Type: "operator", Handle: o.GetHandle(), DisplayName: card.Clean(o.GetDisplayName()),
@@ -93,6 +102,32 @@ func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 		Rank: record.Title(record.Resolved(st)), Score: st.GetScore(), Accuracy: int64(st.GetAccuracy()), RecentCalls: calls,
 		HTML: f.html, EmbedURL: f.address, Width: f.width, Height: f.height, URL: t.url, ShortURL: shortURL,
 	}, nil
+}
+
+// sidesOf returns the names of the sides of markets, by market id. Markets with the sides Yes and No are missing. If the markets
+// cannot be read within disputeTimeout, the result is empty.
+func (s *Server) sidesOf(ctx context.Context, ids []string) map[string]*openapi.MarketSides {
+	slices.Sort(ids)
+	named := map[string]*openapi.MarketSides{}
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return named
+	}
+	ctx, cancel := context.WithTimeout(ctx, disputeTimeout)
+	defer cancel()
+	r, _ := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: ids})
+	for _, m := range r.GetMarkets() {
+		named[m.GetId()] = showSides(m)
+	}
+	return named
+}
+
+// showSides returns the names of the two sides of a market, each as one line; nil if they are Yes and No.
+func showSides(m *marketv1.Market) *openapi.MarketSides {
+	sides := view.ShowNamedSides(m)
+	if sides != nil {
+		sides.Yes, sides.No = card.Clean(sides.Yes), card.Clean(sides.No)
+	}
+	return sides
 }
 
 // frame is an HTML snippet that shows an item on another site. address is the URL of the iframe or image; sizes are in pixels.

@@ -47,7 +47,12 @@ func (s *Server) buildAtom(handle protocol.Handle) httpcache.Build {
 		followers, failed := s.Follows.Followers(brief, []operator.ID{id})
 		atom := s.showAtom(r, followers[id])
 		live, approved, shown := view.LiveState(brief, s.OnAir, handle)
-		atom.Live, atom.Approved, atom.LiveSignal = live, approved, (*openapi.OperatorAtom_LiveSignal)(shown)
+		atom.Live, atom.Approved = live, approved
+		if shown != nil {
+			atom.LiveSignal = &openapi.OperatorAtom_LiveSignal{
+				MarketID: shown.MarketID, Name: shown.Name, YesPct: shown.YesPct, Slug: shown.Slug,
+			}
+		}
 		return view.Marshal(view.Answer{Value: atom, Missing: view.WithoutFollows(failed)}, nil)
 	}
 }
