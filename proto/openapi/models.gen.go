@@ -2821,7 +2821,10 @@ type PreemptedData struct {
 	Provider Provider `json:"provider"`
 
 	// Route Examples: /m/701122
-	Route     string          `json:"route"`
+	Route string `json:"route"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides     *NamedSides     `json:"sides,omitempty"`
 	Replaces  *ReplacedMarket `json:"replaces"`
 	PreemptID string          `json:"preemptId"`
 }
@@ -3437,6 +3440,9 @@ type Segment struct {
 
 	// Route Examples: /m/701122
 	Route string `json:"route"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides *NamedSides `json:"sides,omitempty"`
 }
 
 // SegmentAnswer defines model for SegmentAnswer.

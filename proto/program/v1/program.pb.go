@@ -49,6 +49,7 @@ type Segment struct {
 	Route         string                 `protobuf:"bytes,20,opt,name=route,proto3" json:"route,omitempty"`
 	EndsInMs      *int64                 `protobuf:"varint,21,opt,name=ends_in_ms,json=endsInMs,proto3,oneof" json:"ends_in_ms,omitempty"` // milliseconds from generated_at to the end of the market
 	PlannedAt     *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=planned_at,json=plannedAt,proto3,oneof" json:"planned_at,omitempty"` // time at which the slot was filled; absent: the segment is computed
+	Outcomes      []string               `protobuf:"bytes,23,rep,name=outcomes,proto3" json:"outcomes,omitempty"`                          // names of YES and NO; empty: Yes and No
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -233,6 +234,13 @@ func (x *Segment) GetEndsInMs() int64 {
 func (x *Segment) GetPlannedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.PlannedAt
+	}
+	return nil
+}
+
+func (x *Segment) GetOutcomes() []string {
+	if x != nil {
+		return x.Outcomes
 	}
 	return nil
 }
@@ -1141,7 +1149,7 @@ var File_program_v1_program_proto protoreflect.FileDescriptor
 
 const file_program_v1_program_proto_rawDesc = "" +
 	"\n" +
-	"\x18program/v1/program.proto\x12\x15signalcast.program.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbb\x06\n" +
+	"\x18program/v1/program.proto\x12\x15signalcast.program.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd7\x06\n" +
 	"\aSegment\x12\x1d\n" +
 	"\n" +
 	"segment_id\x18\x01 \x01(\tR\tsegmentId\x12\x12\n" +
@@ -1168,7 +1176,8 @@ const file_program_v1_program_proto_rawDesc = "" +
 	"\n" +
 	"ends_in_ms\x18\x15 \x01(\x03H\x04R\bendsInMs\x88\x01\x01\x12>\n" +
 	"\n" +
-	"planned_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampH\x05R\tplannedAt\x88\x01\x01B\x12\n" +
+	"planned_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampH\x05R\tplannedAt\x88\x01\x01\x12\x1a\n" +
+	"\boutcomes\x18\x17 \x03(\tR\boutcomesB\x12\n" +
 	"\x10_market_end_dateB\f\n" +
 	"\n" +
 	"_yes_priceB\v\n" +

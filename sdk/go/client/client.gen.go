@@ -5566,7 +5566,10 @@ type PreemptedData struct {
 	//
 	// Examples: default:science:2933988:c
 	SegmentID string `json:"segmentId"`
-	Signals   int    `json:"signals"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides   *NamedSides `json:"sides,omitempty"`
+	Signals int         `json:"signals"`
 
 	// StartsAt Examples: 2026-09-18T12:00:00.000Z
 	StartsAt Time                `json:"startsAt"`
@@ -6112,7 +6115,10 @@ type Segment struct {
 	//
 	// Examples: default:science:2933988:c
 	SegmentID string `json:"segmentId"`
-	Signals   int    `json:"signals"`
+
+	// Sides Names of the two sides of the market. Absent if they are Yes and No.
+	Sides   *NamedSides `json:"sides,omitempty"`
+	Signals int         `json:"signals"`
 
 	// StartsAt Examples: 2026-09-18T12:00:00.000Z
 	StartsAt Time          `json:"startsAt"`

@@ -7001,6 +7001,7 @@ export interface components {
              * @example default:science:2933988:c
              */
             segmentId: string;
+            sides?: components["schemas"]["NamedSides"];
             signals: number;
             startsAt: components["schemas"]["Time"];
             /** @enum {string} */

@@ -1,7 +1,9 @@
 package video
 
 import (
+	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -130,7 +132,10 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	b := browser.Open(t, browser.Screen)
 	b.Visit(s.Hub+"/tv", http.StatusOK)
 	b.Await("#tv-status", "Live")
-	o, stream, market := s.NewOperator(t), newStream(t), s.NewNativeMarket(t, 3150, nil)
+	o, stream := s.NewOperator(t), newStream(t)
+	m := s.NewVenueMarket(t, "polymarket", 0.315, stack.JSON{"outcomes": []string{"Ochre Rovers", "Slate City"}})
+	m.Read(t)
+	market := m.ID
 	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Ostrava gauge above 6 m?", "yesPct": 31.5})
 	broadcast(t, o, market, stream.URL)
 	// The test ends the current spotlight, because a market has the spotlight for a minute.
@@ -148,10 +153,47 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	})
 	requirePlaying(t, b)
 	b.Await("#tv-kicker", "Live · @")
+	b.Await("#tv-price", "Ochre Rovers31.5¢", "Slate City68.5¢")
 	b.RequireFits()
 	b.ForgetOutage()
 	b.Forget("Content Security Policy") // violations for the host that the opened page did not allow
 	b.RequireNoProblems()
+}
+
+// TestScreenNamesTheSides checks that the segments of the programme and the screen name the sides of a market, as text. The screen
+// shows a programme with one market. The test does not run in parallel, because the screen counts as a viewer of its market.
+func TestScreenNamesTheSides(t *testing.T) {
+	s := system(t)
+	const yes, no = "<script>window.ran = 1</script> Rovers", "Slate City" // the ledger removes tags, and then decodes entities
+	m := s.NewVenueMarket(t, "polymarket", 0.973, stack.JSON{
+		"question": "Who wins?", "tags": []string{"Science"}, "outcomes": []string{html.EscapeString(yes), no}, "volume": 250_000,
+		"endDate": stack.Stamp(time.Now().Add(72 * time.Hour)),
+	})
+	m.Read(t)
+	query := "?limit=400&preset=close&spec=" + url.QueryEscape(`{"categories":["science"],"minVolume":249999,"maxVolume":250001,"minYes":97.2,"maxYes":97.4}`)
+	for name, programme := range map[string]string{"hub": s.Hub + "/api/network/program", "clock": s.Clock + "/program/channel"} {
+		stack.Eventually(t, time.Minute, "a segment with the names of the sides at the "+name, func() bool {
+			segment := stack.Send(t, http.MethodGet, programme+query).Require(http.StatusOK)
+			return segment.Member("segments.0.id") == m.ID && segment.Member("segments.0.sides.yes") == yes &&
+				segment.Member("segments.0.sides.no") == no
+		})
+	}
+	b := browser.Open(t, browser.Phone)
+	b.RunFirst(`{
+		window.WebSocket = undefined; // without snapshots, the names come from the segments
+		const read = window.fetch;
+		window.fetch = (target, ...rest) => String(target).includes('/api/broadcast/spotlight') ? Promise.reject(new Error('no answer')) :
+			read(String(target).replace(/\/api\/broadcast\/program\?.*/, '/api/network/program` + query + `'), ...rest);
+	}`)
+	b.Visit(s.Hub+"/tv", http.StatusOK)
+	b.Await("#tv-lanes", yes+" 97.3¢")
+	stack.Eventually(t, browser.Within, "the price of a segment", func() bool {
+		return b.Visible("tv-price") == "" || b.Visible("tv-yes-name") == yes && b.Visible("tv-no-name") == no
+	})
+	b.RequireFits()
+	if b.Count("#tv script") != 0 || browser.Eval[bool](b, `"ran" in window`) {
+		t.Error("the name of a side became HTML")
+	}
 }
 
 // TestBumpersOfLiveOperators checks that the bumpers of the programme name the live operator who shows their market, and that the

@@ -62,6 +62,9 @@ func toSegment(s *program.Segment) *programv1.Segment {
 		Bucket: string(s.Bucket), Status: string(s.Status), Signals: s.Signals, Tapes: s.Tapes, Takes: s.Takes,
 		Streams: s.Streams, EventKey: s.EventKey, Provider: string(s.Provider), Route: s.Route(),
 	}
+	if s.Sides[0] != "" {
+		out.Outcomes = s.Sides[:]
+	}
 	if !s.MarketEnd.IsZero() {
 		ms := s.EndsIn.Milliseconds()
 		out.MarketEndDate, out.EndsInMs = timestamppb.New(s.MarketEnd), &ms

@@ -38,7 +38,7 @@ func onAir() *program.Copies {
 		Signals: 42, Tapes: 3, Takes: 6, Streams: 1, Status: protocol.MarketOpen,
 	}
 	bare := program.Market{
-		ID: "kalshi-A", Provider: protocol.Kalshi, Title: "Who knows?", Lane: "sports", Yes: program.NoPrice,
+		ID: "kalshi-A", Provider: protocol.Kalshi, Title: "Who knows?", Lane: "sports", Yes: program.NoPrice, Sides: [2]string{"Ochre Rovers", "Slate City"},
 		Volume: program.Unknown, DayVolume: program.Unknown, Status: protocol.MarketClosed,
 	}
 	k := program.SlotAt(noon)
@@ -73,6 +73,7 @@ func TestGetProgram(t *testing.T) {
 	sports := &programv1.Segment{
 		SegmentId: "default:sports:2933988:c", Kind: "content", MarketId: "kalshi-A", Category: "sports", Title: "Who knows?",
 		StartsAt: at(11, 58, 10), EndsAt: at(12, 8, 10), Bucket: "ON AIR", Status: "resolving", Provider: "kalshi", Route: "/m/kalshi-A",
+		Outcomes: []string{"Ochre Rovers", "Slate City"},
 	}
 	want := &programv1.GetProgramResponse{Program: &programv1.Program{
 		GeneratedAt: at(12, 0, 0), Total: 6,

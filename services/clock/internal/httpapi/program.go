@@ -33,6 +33,9 @@ func segmentOf(s *program.Segment) *openapi.Segment {
 	if s.Volume != program.Unknown {
 		out.Volume = &s.Volume
 	}
+	if s.Sides[0] != "" {
+		out.Sides = &openapi.MarketSides{Yes: s.Sides[0], No: s.Sides[1]}
+	}
 	if s.EventKey != "" {
 		out.EventKey = &s.EventKey
 	}

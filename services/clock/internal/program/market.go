@@ -24,9 +24,10 @@ type Market struct {
 	ID          protocol.MarketID
 	Provider    protocol.Provider
 	Title       string
-	EventKey    string // empty: the market belongs to no event
-	Lane        Lane   // empty: the market is in no programme lane
-	End         int64  // Unix milliseconds; 0: the market has no end time
+	EventKey    string    // empty: the market belongs to no event
+	Sides       [2]string // names of YES and NO; empty: Yes and No
+	Lane        Lane      // empty: the market is in no programme lane
+	End         int64     // Unix milliseconds; 0: the market has no end time
 	Yes         protocol.Bps
 	Volume      float64 // dollars since the market opened, or Unknown
 	DayVolume   float64 // dollars in the last 24 hours, or Unknown

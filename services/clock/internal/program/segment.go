@@ -49,8 +49,9 @@ type Segment struct {
 	Tapes     int64
 	Takes     int64
 	Streams   int32
-	Move      int32  // see Market.Move; not shown
-	EventKey  string // empty: none
+	Move      int32     // see Market.Move; not shown
+	EventKey  string    // empty: none
+	Sides     [2]string // names of YES and NO; empty: Yes and No
 	Provider  protocol.Provider
 	Slot      Slot
 	PlannedAt time.Time // time when the slot was filled; zero: the channel is computed
@@ -69,7 +70,7 @@ func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now 
 		ID: SegmentID(channel, lane, slot, kind), Kind: kind, Market: m.ID, Lane: lane, Title: m.Title,
 		StartsAt: slot.Content(), EndsAt: slot.End(), MarketEnd: m.EndTime(), Yes: m.Yes, Volume: m.Volume,
 		Status: statusOf(m, now), Signals: m.Signals, Tapes: m.Tapes, Takes: m.Takes, Streams: m.Streams, Move: m.Move,
-		EventKey: m.EventKey, Provider: m.Provider, Slot: slot,
+		EventKey: m.EventKey, Sides: m.Sides, Provider: m.Provider, Slot: slot,
 	}
 	if kind == Bumper {
 		s.StartsAt, s.EndsAt = slot.Start(), slot.Content()

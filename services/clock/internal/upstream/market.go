@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"math"
+	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -22,6 +23,9 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 		End: milli(m.GetEndDate()), Yes: program.NoPrice, Volume: program.Unknown, DayVolume: program.Unknown,
 		Signals: m.GetSignals(), Tapes: m.GetTapes(), Takes: m.GetTakes(), Streams: m.GetStreams(), Viewers: m.GetViewers(), Move: m.GetMove1HBps(),
 		Status: protocol.MarketUnknown, Provisional: m.GetProvisional() || m.GetDisputed(),
+	}
+	if names := m.GetOutcomes(); len(names) == 2 && !(strings.EqualFold(names[0], "yes") && strings.EqualFold(names[1], "no")) {
+		out.Sides = [2]string(names)
 	}
 	if p, ok := protocol.ParseProvider(m.GetProvider()); ok {
 		out.Provider = p

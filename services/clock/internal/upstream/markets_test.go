@@ -112,6 +112,9 @@ func TestFromProto(t *testing.T) {
 			Id: "kalshi-A", VolumeUnit: "contracts", Volume: proto.Float64(900), VolumeUsd: proto.Float64(900), Volume24H: proto.Float64(90),
 			Move1HBps: -700,
 		}, with(func(m *program.Market) { m.Volume, m.DayVolume, m.Move = 900, 90, -700 })},
+		"two names":  {&marketv1.Market{Id: "kalshi-A", Outcomes: []string{"Up", "No"}}, with(func(m *program.Market) { m.Sides = [2]string{"Up", "No"} })},
+		"yes and no": {&marketv1.Market{Id: "kalshi-A", Outcomes: []string{"YES", "no"}}, bare},
+		"one name":   {&marketv1.Market{Id: "kalshi-A", Outcomes: []string{"Up"}}, bare},
 		"mana": {&marketv1.Market{
 			Id: "kalshi-A", VolumeUnit: "mana", Volume: proto.Float64(50_000), VolumeUsd: proto.Float64(500), Volume24H: proto.Float64(1000),
 		}, with(func(m *program.Market) { m.Volume, m.DayVolume = 500, 10 })},

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
@@ -132,6 +133,7 @@ func showSegments(list []*programv1.Segment) []openapi.Segment {
 			YesPrice: s.YesPrice, NoPrice: s.NoPrice, Volume: s.Volume, Bucket: s.GetBucket(), Status: s.GetStatus(),
 			Signals: s.GetSignals(), Tapes: s.GetTapes(), Takes: new(s.GetTakes()), Streams: new(int64(s.GetStreams())),
 			EventKey: httpx.OrNull(s.GetEventKey()), Provider: s.GetProvider(), Route: s.GetRoute(),
+			Sides: view.ShowNamedSides(&marketv1.Market{Outcomes: s.GetOutcomes()}),
 		}
 	})
 }

@@ -76,13 +76,17 @@ func TestProgrammeRows(t *testing.T) {
 		Segments: []*programv1.Segment{seg("a", "content", -10, 600), seg("b", "bumper", 600, 610), seg("b", "content", 610, 1210), seg("later", "content", 5, 600)},
 		Lanes:    []*programv1.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
 	}
-	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b}]"} {
+	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]"} {
 		if got := fmt.Sprint(programmeRows(p, wanted, at)); got != want {
 			t.Errorf("%q: %s, want %s", wanted, got, want)
 		}
 	}
 	if got := programmeRows(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b" {
 		t.Errorf("in a bumper: %v", got)
+	}
+	p.Segments[0].Outcomes = []string{"Ochre Rovers", "Slate City"}
+	if got := fmt.Sprint(programmeRows(p, "", at)); got != "[{science SCIENCE a 31.55¢ 68.45¢ b Ochre Rovers Slate City Ochre Rovers 31.55¢}]" {
+		t.Errorf("with named sides: %s", got)
 	}
 	if got := programmeRows(&programv1.Program{}, "", at); got != nil {
 		t.Errorf("nothing: %v", got)

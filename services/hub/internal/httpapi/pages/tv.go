@@ -10,8 +10,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -37,6 +40,7 @@ var stationPattern = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
 // tvRow is a lane of the programme with its current and next segment, as formatted texts.
 type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
+	YesName, NoName, Price           string // names of the sides; price of YES, with its name unless it is YES
 }
 
 // tv handles GET /tv, the page that shows the programme on a screen without input devices.
@@ -115,6 +119,11 @@ func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 				if seg.YesPrice != nil {
 					yes := int(*seg.YesPrice*100 + 0.5)
 					row.Yes, row.No = cents(yes), cents(10000-yes)
+					m := &marketv1.Market{Outcomes: seg.GetOutcomes()}
+					row.YesName, row.NoName = market.SideName(m, string(protocol.Yes)), market.SideName(m, string(protocol.No))
+					if row.Price = row.Yes; row.YesName != string(protocol.Yes) {
+						row.Price = row.YesName + " " + row.Yes
+					}
 				}
 			}
 		}

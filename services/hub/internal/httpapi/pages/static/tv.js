@@ -5,7 +5,7 @@ const root = document.getElementById('tv');
 const at = (name) => document.getElementById(`tv-${name}`);
 const { programme, lane: wanted, socket } = root.dataset;
 const ofStation = root.dataset.station !== undefined; // stations have no spotlight
-const [{ open }, { watch, read, cents, bpsOf, element, write, formatDuration }, { begins, countdown, ends, lanesOf, onNow }, { player }] = await Promise.all([
+const [{ open }, { watch, read, cents, bpsOf, sideName, element, write, formatDuration }, { begins, countdown, ends, lanesOf, onNow }, { player }] = await Promise.all([
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.when), import(root.dataset.player),
 ]);
 
@@ -18,6 +18,7 @@ let spotlight = null;
 let fresh = true; // the feed, or polling in its place, works
 let programmeOK = true; // the last read of the programme succeeded
 const prices = new Map(); // by market, in bps
+const names = new Map(); // names of the sides, by market
 let channels = '';
 const screen = player(at('video'), { library: root.dataset.hls, origins: root.dataset.origins.split(' ').filter(Boolean), onState: show });
 
@@ -26,7 +27,10 @@ function setProgramme(p) {
   off = p.enabled === false;
   if (off || !Array.isArray(p.lanes)) return show();
   lanes = lanesOf(p, wanted);
-  for (const l of lanes) for (const s of l.segs) if ((!connection.online() || !prices.has(s.id)) && bpsOf(s.yesPrice) !== null) prices.set(s.id, bpsOf(s.yesPrice));
+  for (const s of lanes.flatMap((l) => l.segs)) {
+    if ((!connection.online() || !prices.has(s.id)) && bpsOf(s.yesPrice) !== null) prices.set(s.id, bpsOf(s.yesPrice));
+    if (!connection.online() || !names.has(s.id)) names.set(s.id, s.sides);
+  }
   show();
 }
 
@@ -70,6 +74,7 @@ let rotatedAt = Date.now();
 let shown = '';
 
 const price = (id) => (prices.has(id) ? cents(prices.get(id)) : '');
+const nameOf = (id, side) => sideName(names.get(id), side);
 
 const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'Price move', final_stretch: 'Ending soon' };
 
@@ -116,6 +121,8 @@ function show() {
     write(at('count'), now.count === null || now.count === undefined ? '' : String(now.count));
     at('count').hidden = !now.count;
     at('price').hidden = !prices.has(now.market) || Boolean(now.count);
+    write(at('yes-name'), nameOf(now.market, 'YES'));
+    write(at('no-name'), nameOf(now.market, 'NO'));
     write(at('yes'), price(now.market));
     write(at('no'), prices.has(now.market) ? cents(10000 - prices.get(now.market)) : '');
     write(at('next'), now.next ?? '');
@@ -139,7 +146,8 @@ function rail(rows, current, t) {
     const [label, title, p, next] = li.children;
     write(label, r.label);
     write(title, r.now?.title ?? '');
-    write(p, price(r.now?.id));
+    const name = nameOf(r.now?.id, 'YES');
+    write(p, name === 'YES' || !prices.has(r.now?.id) ? price(r.now?.id) : `${name} ${price(r.now.id)}`);
     write(next, r.next ? `next in ${formatDuration(begins(r.next) - t)}: ${r.next.title}` : '');
     if (r.key === current) li.setAttribute('aria-current', 'true');
     else li.removeAttribute('aria-current');
@@ -157,6 +165,7 @@ function follow(rows, extra) {
 
 function handleMessage(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
+  if (m.channel.startsWith('market:') && m.op === 'snapshot') names.set(m.channel.slice('market:'.length), m.data.sides);
   if (m.channel.startsWith('market:') && typeof m.data.yesBps === 'number' && (m.op === 'snapshot' || m.type === 'price.tick')) {
     prices.set(m.channel.slice('market:'.length), m.data.yesBps);
     show();
