@@ -41,19 +41,6 @@ func Labels(m *marketv1.Market) []string {
 	return nil
 }
 
-// SideName returns the name of a side of a market, YES or NO. It returns the side itself if the market is nil, or if its sides
-// are Yes and No. Any other text is returned unchanged.
-func SideName(m *marketv1.Market, side string) string {
-	names := Labels(m)
-	switch {
-	case names != nil && side == string(protocol.Yes):
-		return names[0]
-	case names != nil && side == string(protocol.No):
-		return names[1]
-	}
-	return side
-}
-
 // Maximum and default numbers of markets on a page. DefaultResolved applies to lists of resolved markets.
 const (
 	MaxRows         = 100

@@ -13,8 +13,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 const livePath = "/live/"
@@ -103,7 +103,7 @@ func (s *site) live(c echo.Context) error {
 	if p.MarketID != "" {
 		m = s.sidesOf(c.Request().Context(), p.MarketID)
 	}
-	p.YesName, p.NoName = market.SideName(m, string(protocol.Yes)), market.SideName(m, string(protocol.No))
+	p.YesName, p.NoName = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
 	origins := s.videoOrigins(p.Stream)
 	p.Origins = strings.Join(origins, " ")
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))

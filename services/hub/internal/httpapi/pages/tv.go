@@ -14,7 +14,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
-	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -120,7 +120,7 @@ func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 					yes := int(*seg.YesPrice*100 + 0.5)
 					row.Yes, row.No = cents(yes), cents(10000-yes)
 					m := &marketv1.Market{Outcomes: seg.GetOutcomes()}
-					row.YesName, row.NoName = market.SideName(m, string(protocol.Yes)), market.SideName(m, string(protocol.No))
+					row.YesName, row.NoName = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
 					if row.Price = row.Yes; row.YesName != string(protocol.Yes) {
 						row.Price = row.YesName + " " + row.Yes
 					}

@@ -65,11 +65,13 @@ const maxSideName = 40
 // itself if the market is nil, if its sides are Yes and No, or if the name has no visible character. Any other text is returned
 // unchanged.
 func SideName(m *marketv1.Market, side string) string {
-	name := market.SideName(m, side)
-	if name == side {
-		return side
+	names, name := market.Labels(m), ""
+	switch {
+	case names != nil && side == string(protocol.Yes):
+		name = card.Clean(names[0])
+	case names != nil && side == string(protocol.No):
+		name = card.Clean(names[1])
 	}
-	name = card.Clean(name)
 	if r := []rune(name); len(r) > maxSideName {
 		name = strings.TrimRight(string(r[:maxSideName-1]), " ") + "…"
 	}
