@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { verifyWebhook, WebhookError } from 'signalcast';
 
 const secret = process.env.SIGNALCAST_WEBHOOK_SECRET;
+if (!secret) throw new Error('SIGNALCAST_WEBHOOK_SECRET must be the secret of the webhook');
 const processed = new Map(); // last number by channel; store it in your database
 
 const server = createServer(async (request, response) => {

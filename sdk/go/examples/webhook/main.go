@@ -48,11 +48,15 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: webhook PORT")
 	}
+	secret := os.Getenv("SIGNALCAST_WEBHOOK_SECRET")
+	if secret == "" {
+		log.Fatal("SIGNALCAST_WEBHOOK_SECRET must be the secret of the webhook")
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("listening on", "http://"+listener.Addr().String())
-	r := &receiver{secret: os.Getenv("SIGNALCAST_WEBHOOK_SECRET"), processed: map[string]int64{}}
+	r := &receiver{secret: secret, processed: map[string]int64{}}
 	log.Fatal((&http.Server{Handler: r, ReadTimeout: 10 * time.Second}).Serve(listener))
 }
