@@ -19,6 +19,9 @@ func (i *interrupted) Error() string {
 	return "ended by Ctrl-C"
 }
 
+// Is reports whether target is context.Canceled.
+func (i *interrupted) Is(target error) bool { return target == context.Canceled }
+
 // interruptible returns a context that ends at the first SIGINT or SIGTERM, with interrupted as its cause. The second signal
 // ends the process at once.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -190,6 +191,9 @@ func Reason(err error) string {
 // unreachable converts a *url.Error to an Unavailable with the address of the service. It returns other errors unchanged.
 func unreachable(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
+		if errors.Is(u.Err, context.Canceled) { // by a process signal
+			return u.Err
+		}
 		at := "the service"
 		if to, bad := url.Parse(u.URL); bad == nil {
 			at = to.Scheme + "://" + to.Host
