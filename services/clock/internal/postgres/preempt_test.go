@@ -31,6 +31,19 @@ func TestDirectorRefreshesMarkets(t *testing.T) {
 	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "8"}); !errors.Is(err, program.ErrNotAirable) {
 		t.Errorf("unknown to the ledger: %v", err)
 	}
+	refreshes := 0
+	b.refresh = func(context.Context) error { // the first refresh started before the market was stored
+		list, at := []program.Market{market(1, "sports", b.now)}, b.now.Add(-time.Second)
+		if refreshes++; refreshes > 1 {
+			list, at = append(list, market(9, "music", b.now)), b.now
+		}
+		b.copies.Markets.Store(program.NewPool(list, at, uint64(2+refreshes)))
+		return nil
+	}
+	d = b.director()
+	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "9"}); err != nil || refreshes != 2 {
+		t.Errorf("after %d refreshes: %v", refreshes, err)
+	}
 }
 
 func TestDirector(t *testing.T) {

@@ -110,11 +110,14 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 		return p, ErrNoProgram.With("source", SourceLedger)
 	}
 	m, last := pool.Find(draft.Market), p.Slot+Slot(p.Slots)-1
-	if m == nil { // the market may be newer than the copy
+	for tries := 0; m == nil && tries < 2; tries++ { // the market may be newer than the copy
 		if err := d.Refresh(ctx); err != nil {
 			return p, err
 		}
-		m = d.Copies.Markets.Load().Find(draft.Market)
+		pool = d.Copies.Markets.Load()
+		if m = pool.Find(draft.Market); !pool.FetchedAt.Before(now) {
+			break // otherwise the refresh had started before this request, and may lack the market too
+		}
 	}
 	if m == nil || !m.Airable(now) || !airableAt(m, last) {
 		return p, ErrNotAirable.With("marketId", string(draft.Market))
