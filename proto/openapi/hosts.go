@@ -45,8 +45,8 @@ var servedPaths = sync.OnceValue(func() []servedPath {
 	return out
 })
 
-// Serving returns the base URL of the host whose paths, according to the OpenAPI document, include a path. It returns "" if there
-// is none, or if its URL is not known.
+// Serving returns the base URL of the host that serves a path according to the OpenAPI document. It returns "" if no host serves
+// the path, or if the URL of that host is not set.
 func (h Hosts) Serving(path string) string {
 	segments := strings.Split(path, "/")
 	urls := map[string]string{"https://hub.example": h.Hub, "https://api.example": h.API, "https://clock.example": h.Clock}

@@ -99,8 +99,8 @@ func (r *Refused) Error() string {
 	return text
 }
 
-// Advice is the advice for a refusal: the reason of the refusal, which may be empty, and what to do. Both are sentences for
-// people without a period.
+// Advice is the advice for a refusal: the reason of the refusal, which may be empty, and what to do. Both are sentences
+// without the final period.
 type Advice struct{ Why, Do string }
 
 // Set sets the advice of r. It omits the reason if the service sent a message, because the message states it.

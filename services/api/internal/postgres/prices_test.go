@@ -58,9 +58,9 @@ func TestPricesAndScoresAreExact(t *testing.T) {
 	}
 }
 
-// storedPrice returns the price that is stored for a call with a stated price. snap is the YES price of the market, or nil if it
-// has none. If a NO call states a price that is nearer to snap than to 10000 - snap, the caller has probably stated the YES price,
-// and the stored price is 10000 - price.
+// storedPrice returns the price that the ledger stores for a call with a stated price. snap is the YES price of the market at the
+// call, or nil if the market has no price. A NO call whose price is nearer to the YES price than to the NO price is stored with
+// 10000 - price, because the caller has probably stated the YES price.
 func storedPrice(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
 	apart := func(a, b protocol.Bps) protocol.Bps { return max(a, b) - min(a, b) }
 	if side == protocol.No && snap != nil && apart(price, *snap) < apart(price, snap.Of(protocol.No)) {

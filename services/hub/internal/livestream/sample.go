@@ -24,8 +24,8 @@ type Sample struct {
 	Viewers int64
 }
 
-// The ledger receives the watched time of an open session every reportEvery, and the rest of it when the session ends. A minute
-// is reported after completeAfter, when no hub adds samples to it.
+// The hubs report the viewer minutes of an open session to the ledger every reportEvery, and the remaining ones when the session
+// ends. A minute is reported completeAfter later, because hubs can add samples to it until then.
 const (
 	reportEvery   = 10 * time.Minute
 	completeAfter = 2 * time.Minute

@@ -120,9 +120,9 @@ var outcomePct = map[string]float64{
 	string(protocol.VerdictYes): 100, string(protocol.VerdictNo): 0, string(protocol.VerdictInvalid): 50,
 }
 
-// fillOverlay fills in the price and slug of the market if they are missing. A resolved market without a price has that of its
-// outcome. A market without a slug has that of SlugOf. If the market cannot be read or has neither price nor outcome, the price
-// stays empty.
+// fillOverlay sets YesPct and Slug of an overlay signal if they are missing. YesPct is the YES price of the market. Without a
+// price, it is 100, 0 or 50, according to the outcome. Slug is the slug of the market, or else the result of SlugOf. YesPct stays
+// nil if the market cannot be read, or if it has neither a price nor an outcome.
 func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
 	if o.YesPct != nil && o.Slug != nil {
 		return

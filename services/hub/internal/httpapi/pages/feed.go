@@ -142,7 +142,8 @@ type eventData struct {
 	}
 }
 
-// side returns the name of a side, YES or NO, of the market of the event. Any other text is returned unchanged.
+// side returns the name that the venue gives to YES or NO of the market of the event. It returns other texts, such as Void,
+// unchanged.
 func (d *eventData) side(side string) string {
 	if d.Sides == nil {
 		return side

@@ -35,7 +35,7 @@ const BuildTimeout = 800 * time.Millisecond
 // is unavailable.
 type FallbackCache struct {
 	Pages, Copies *httpcache.Cache
-	source        string // name of the unavailable source in the header X-Degraded; empty: the error names it
+	source        string // value of the header X-Degraded of a copy; empty: httpx.Source of the error
 	log           *slog.Logger
 }
 
@@ -90,8 +90,8 @@ func (b *Caches) Close() {
 }
 
 // WithFallback returns an empty shared cache, as OpenShared, with fallback copies. age is the maximum age of a copy, and copies
-// is the maximum number of copies. source is the name of the unavailable source in the header X-Degraded; if it is empty, the
-// error names the source.
+// is the maximum number of copies. source is the value of the header X-Degraded of a fallback copy; if it is empty, the
+// value is httpx.Source of the error.
 func (b *Caches) WithFallback(name string, o httpcache.Options, age time.Duration, copies int, source string) FallbackCache {
 	last := httpcache.Options{TTL: age, MaxKeys: copies, Now: b.Now}
 	if b.Shared != nil {

@@ -49,7 +49,8 @@ func ShowSides(m *marketv1.Market) openapi.MarketSides {
 	return openapi.MarketSides{Yes: yes, No: no}
 }
 
-// ShowNamedSides returns the JSON model of the names of the two sides of a market. It returns nil if they are Yes and No.
+// ShowNamedSides returns the member sides of a market in JSON: the names that the venue gives to YES and NO. It returns nil if
+// they are Yes and No.
 func ShowNamedSides(m *marketv1.Market) *openapi.MarketSides {
 	if names := market.Labels(m); names != nil {
 		return &openapi.MarketSides{Yes: names[0], No: names[1]}
