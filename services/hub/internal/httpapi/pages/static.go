@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -19,11 +20,34 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-//go:embed static/*
+//go:embed static
 var staticFiles embed.FS
+
+// stylesheet is the name of the stylesheet of all pages.
+const stylesheet = "app.css"
+
+// readStylesheet returns the files of static/css in the order of their names as one stylesheet.
+func readStylesheet() ([]byte, error) {
+	parts, err := fs.Glob(staticFiles, "static/css/*.css")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, name := range parts {
+		part, err := staticFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(part)
+	}
+	return out.Bytes(), nil
+}
 
 // readStatic returns the content of a static file. The files of Swagger UI are compressed in its Go module.
 func readStatic(name string) ([]byte, error) {
+	if name == stylesheet {
+		return readStylesheet()
+	}
 	body, err := staticFiles.ReadFile("static/" + name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return body, err
@@ -65,11 +89,11 @@ type files struct {
 // readFiles returns the static files. They are read once per process.
 var readFiles = sync.OnceValues(func() (files, error) {
 	out := files{addresses: map[string]string{}, pages: map[string]func() *httpcache.Page{}}
-	own, err := fs.Glob(staticFiles, "static/*")
+	own, err := fs.Glob(staticFiles, "static/*.*")
 	if err != nil {
 		return files{}, err
 	}
-	for _, name := range append(own, "swagger-ui-bundle.js", "swagger-ui.css") {
+	for _, name := range append(own, stylesheet, "swagger-ui-bundle.js", "swagger-ui.css") {
 		name = path.Base(name)
 		kind, known := contentTypes[path.Ext(name)]
 		if !known {
