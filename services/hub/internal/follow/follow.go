@@ -32,6 +32,11 @@ type Store interface {
 	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
 	// Followers returns the number of followers of each operator. It omits operators without followers.
 	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
+	// SetFollow changes what a follower is notified of. A kind that is switched on, or no longer muted, starts at the time at. It
+	// reports whether the follow exists.
+	SetFollow(ctx context.Context, follower, followed operator.ID, to Switches, at time.Time) (bool, error)
+	// ListFollowing returns follows of an operator after the entry after, the newest first. The zero value of after is the start.
+	ListFollowing(ctx context.Context, follower operator.ID, after Followed, limit int) ([]Followed, error)
 }
 
 // Service starts, ends and counts follows.
@@ -100,4 +105,38 @@ func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator
 // Totals returns the follow totals of an operator. Error: db_unavailable.
 func (s *Service) Totals(ctx context.Context, of operator.ID) (Totals, error) {
 	return s.store.FollowTotals(ctx, of)
+}
+
+// Followed is an operator that a follower follows. Calls, Live and Takes report whether the follower is notified of calls, starts
+// of streams and takes of this operator. While Muted is true, the follower is notified of none.
+type Followed struct {
+	ID                 operator.ID
+	Since              time.Time
+	Muted              bool
+	Calls, Live, Takes bool
+}
+
+// Switches are changes of what a follower is notified of. A nil field changes nothing.
+type Switches struct{ Muted, Calls, Live, Takes *bool }
+
+// MaxFollowing is the maximum number of operators that a page of Following has.
+const MaxFollowing = 100
+
+// Set changes what the operator me is notified of about the operator with this handle. It reports whether me follows it; otherwise
+// nothing changes. Errors: ErrSelf, not_found, and the errors of the directory and the store.
+func (s *Service) Set(ctx context.Context, me operator.Operator, handle protocol.Handle, to Switches) (bool, error) {
+	if handle == me.Handle {
+		return false, ErrSelf
+	}
+	other, err := s.directory.ByHandle(ctx, handle)
+	if err != nil {
+		return false, err
+	}
+	return s.store.SetFollow(ctx, me.ID, other.ID, to, s.now())
+}
+
+// Following returns the operators that me follows, the newest follow first. after is the last entry of the page before; the zero
+// value requests the first page. A page has at most MaxFollowing entries. Error: db_unavailable.
+func (s *Service) Following(ctx context.Context, me operator.ID, after Followed) ([]Followed, error) {
+	return s.store.ListFollowing(ctx, me, after, MaxFollowing)
 }

@@ -10,12 +10,14 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+	"github.com/signalcast/signalcast/services/hub/internal/watch"
 )
 
 // maxSessionAttempts is the maximum number of attempts to store a new session. An attempt fails if a concurrent sign-in of the
@@ -95,6 +97,70 @@ func (s *Store) FollowTotals(ctx context.Context, of operator.ID) (follow.Totals
 func (s *Store) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
 	rows, err := s.read.ListFollowers(ctx, words(of))
 	return mapOf(rows, err, func(row db.ListFollowersRow) (operator.ID, int64) { return row.UserID, row.Followers })
+}
+
+// SetFollow implements follow.Store.
+func (s *Store) SetFollow(ctx context.Context, follower, followed operator.ID, to follow.Switches, at time.Time) (bool, error) {
+	n, err := s.write.UpdateFollow(ctx, db.UpdateFollowParams{
+		Follower: follower, Followed: followed, Muted: to.Muted, Calls: to.Calls, Live: to.Live, Takes: to.Takes, Now: at,
+	})
+	return n > 0, err
+}
+
+// ListFollowing implements follow.Store.
+func (s *Store) ListFollowing(ctx context.Context, follower operator.ID, after follow.Followed, limit int) ([]follow.Followed, error) {
+	p := db.ListFollowingParams{Follower: follower, Limit: int32(limit)}
+	if after.ID != "" {
+		p.AfterAt, p.AfterFollowed = &after.Since, pg.Null(string(after.ID))
+	}
+	rows, err := s.read.ListFollowing(ctx, p)
+	return pg.Collect(rows, func(row db.ListFollowingRow) follow.Followed {
+		return follow.Followed{
+			ID: row.Followed, Since: row.CreatedAt.UTC(), Muted: row.Muted, Calls: row.Calls, Live: row.Live, Takes: row.Takes,
+		}
+	}), err
+}
+
+// Watch makes a user watch a market. A repeated call changes nothing. Errors: watch.ErrFull, db_unavailable.
+func (s *Store) Watch(ctx context.Context, user operator.ID, market protocol.MarketID, at time.Time) error {
+	n, err := s.write.InsertWatch(ctx, db.InsertWatchParams{UserID: user, MarketID: market, Now: at, Most: watch.MaxMarkets})
+	if err != nil || n > 0 {
+		return err
+	}
+	watched, err := s.write.HasWatch(ctx, db.HasWatchParams{UserID: user, MarketID: market})
+	if err == nil && !watched {
+		return watch.ErrFull
+	}
+	return err
+}
+
+// Unwatch makes a user no longer watch a market. A repeated call changes nothing. Error: db_unavailable.
+func (s *Store) Unwatch(ctx context.Context, user operator.ID, market protocol.MarketID) error {
+	return s.write.DeleteWatch(ctx, db.DeleteWatchParams{UserID: user, MarketID: market})
+}
+
+// ListWatched returns the markets that a user watches, the newest watch first, at most limit. Error: db_unavailable.
+func (s *Store) ListWatched(ctx context.Context, user operator.ID, limit int) ([]watch.Watch, error) {
+	rows, err := s.read.ListWatches(ctx, db.ListWatchesParams{UserID: user, Limit: int32(limit)})
+	return pg.Collect(rows, func(row db.ListWatchesRow) watch.Watch {
+		return watch.Watch{MarketID: row.MarketID, CreatedAt: row.CreatedAt.UTC()}
+	}), err
+}
+
+// WatchedOf returns which of the markets a user watches. Error: db_unavailable.
+func (s *Store) WatchedOf(ctx context.Context, user operator.ID, markets []protocol.MarketID) (map[protocol.MarketID]bool, error) {
+	rows, err := s.read.ListWatchedOf(ctx, db.ListWatchedOfParams{UserID: user, MarketIDs: words(markets)})
+	return mapOf(rows, err, func(id protocol.MarketID) (protocol.MarketID, bool) { return id, true })
+}
+
+// WatchersOf returns users who watch a market, by id, after the user after, at most limit. An empty after is the start. Error:
+// db_unavailable.
+func (s *Store) WatchersOf(ctx context.Context, market protocol.MarketID, after operator.ID, limit int) ([]operator.ID, error) {
+	if after == "" {
+		after = operator.ID(uuid.Nil.String())
+	}
+	rows, err := s.read.ListWatchers(ctx, db.ListWatchersParams{MarketID: market, After: after, Limit: int32(limit)})
+	return pg.Collect(rows, func(row db.ListWatchersRow) operator.ID { return row.UserID }), err
 }
 
 // StoreClaim implements identityclaim.Store.

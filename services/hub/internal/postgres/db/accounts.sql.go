@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -69,6 +70,20 @@ func (q *Queries) DeleteOldSessions(ctx context.Context, before time.Time) (int6
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const deleteWatch = `-- name: DeleteWatch :exec
+DELETE FROM watches WHERE user_id = $1 AND market_id = $2
+`
+
+type DeleteWatchParams struct {
+	UserID   operator.ID
+	MarketID protocol.MarketID
+}
+
+func (q *Queries) DeleteWatch(ctx context.Context, arg DeleteWatchParams) error {
+	_, err := q.db.Exec(ctx, deleteWatch, arg.UserID, arg.MarketID)
+	return err
 }
 
 const endSession = `-- name: EndSession :exec
@@ -165,9 +180,26 @@ func (q *Queries) GetSession(ctx context.Context, arg GetSessionParams) (GetSess
 	return i, err
 }
 
+const hasWatch = `-- name: HasWatch :one
+SELECT EXISTS (SELECT FROM watches WHERE user_id = $1 AND market_id = $2)
+`
+
+type HasWatchParams struct {
+	UserID   operator.ID
+	MarketID protocol.MarketID
+}
+
+func (q *Queries) HasWatch(ctx context.Context, arg HasWatchParams) (bool, error) {
+	row := q.db.QueryRow(ctx, hasWatch, arg.UserID, arg.MarketID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertFollow = `-- name: InsertFollow :exec
 WITH added AS (
-    INSERT INTO follows (follower, followed, created_at) VALUES ($4, $5, $1)
+    INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from)
+    VALUES ($4, $5, $1, $1, $1, $1)
     ON CONFLICT (follower, followed) DO NOTHING
     RETURNING follower
 )
@@ -232,6 +264,34 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (t
 	var issued_at time.Time
 	err := row.Scan(&issued_at)
 	return issued_at, err
+}
+
+const insertWatch = `-- name: InsertWatch :execrows
+INSERT INTO watches (user_id, market_id, created_at)
+SELECT $1, $2, $3
+WHERE (SELECT count(*) FROM watches w WHERE w.user_id = $1 AND w.market_id <> $2) < $4::integer
+ON CONFLICT (user_id, market_id) DO NOTHING
+`
+
+type InsertWatchParams struct {
+	UserID   operator.ID
+	MarketID protocol.MarketID
+	Now      time.Time
+	Most     int32
+}
+
+// Stores a watch, unless the user has @most others.
+func (q *Queries) InsertWatch(ctx context.Context, arg InsertWatchParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertWatch,
+		arg.UserID,
+		arg.MarketID,
+		arg.Now,
+		arg.Most,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const listClaimOwners = `-- name: ListClaimOwners :many
@@ -332,6 +392,167 @@ func (q *Queries) ListFollowers(ctx context.Context, userIds []string) ([]ListFo
 	return items, nil
 }
 
+const listFollowing = `-- name: ListFollowing :many
+SELECT followed, created_at, muted, (calls_from IS NOT NULL)::boolean AS calls, (live_from IS NOT NULL)::boolean AS live,
+    (takes_from IS NOT NULL)::boolean AS takes
+FROM follows
+WHERE follower = $1
+    AND ($2::timestamptz IS NULL OR created_at < $2::timestamptz
+        OR created_at = $2::timestamptz AND followed > $3::uuid)
+ORDER BY created_at DESC, followed
+LIMIT $4
+`
+
+type ListFollowingParams struct {
+	Follower      operator.ID
+	AfterAt       *time.Time
+	AfterFollowed *string
+	Limit         int32
+}
+
+type ListFollowingRow struct {
+	Followed  operator.ID
+	CreatedAt time.Time
+	Muted     bool
+	Calls     bool
+	Live      bool
+	Takes     bool
+}
+
+// Returns follows of an operator, the newest first, after the follow of @after_followed at @after_at.
+func (q *Queries) ListFollowing(ctx context.Context, arg ListFollowingParams) ([]ListFollowingRow, error) {
+	rows, err := q.db.Query(ctx, listFollowing,
+		arg.Follower,
+		arg.AfterAt,
+		arg.AfterFollowed,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListFollowingRow
+	for rows.Next() {
+		var i ListFollowingRow
+		if err := rows.Scan(
+			&i.Followed,
+			&i.CreatedAt,
+			&i.Muted,
+			&i.Calls,
+			&i.Live,
+			&i.Takes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listWatchedOf = `-- name: ListWatchedOf :many
+SELECT market_id FROM watches WHERE user_id = $1 AND market_id = ANY ($2::text[])
+`
+
+type ListWatchedOfParams struct {
+	UserID    operator.ID
+	MarketIDs []string
+}
+
+// Returns which of the markets a user watches.
+func (q *Queries) ListWatchedOf(ctx context.Context, arg ListWatchedOfParams) ([]protocol.MarketID, error) {
+	rows, err := q.db.Query(ctx, listWatchedOf, arg.UserID, arg.MarketIDs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []protocol.MarketID
+	for rows.Next() {
+		var market_id protocol.MarketID
+		if err := rows.Scan(&market_id); err != nil {
+			return nil, err
+		}
+		items = append(items, market_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listWatchers = `-- name: ListWatchers :many
+SELECT user_id, created_at FROM watches WHERE market_id = $1 AND user_id > $2 ORDER BY user_id LIMIT $3
+`
+
+type ListWatchersParams struct {
+	MarketID protocol.MarketID
+	After    operator.ID
+	Limit    int32
+}
+
+type ListWatchersRow struct {
+	UserID    operator.ID
+	CreatedAt time.Time
+}
+
+// Returns the users who watch a market, by id, after the user @after.
+func (q *Queries) ListWatchers(ctx context.Context, arg ListWatchersParams) ([]ListWatchersRow, error) {
+	rows, err := q.db.Query(ctx, listWatchers, arg.MarketID, arg.After, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListWatchersRow
+	for rows.Next() {
+		var i ListWatchersRow
+		if err := rows.Scan(&i.UserID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listWatches = `-- name: ListWatches :many
+SELECT market_id, created_at FROM watches WHERE user_id = $1 ORDER BY created_at DESC, market_id LIMIT $2
+`
+
+type ListWatchesParams struct {
+	UserID operator.ID
+	Limit  int32
+}
+
+type ListWatchesRow struct {
+	MarketID  protocol.MarketID
+	CreatedAt time.Time
+}
+
+// Returns the markets that a user watches, the newest first.
+func (q *Queries) ListWatches(ctx context.Context, arg ListWatchesParams) ([]ListWatchesRow, error) {
+	rows, err := q.db.Query(ctx, listWatches, arg.UserID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListWatchesRow
+	for rows.Next() {
+		var i ListWatchesRow
+		if err := rows.Scan(&i.MarketID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockClaims = `-- name: LockClaims :exec
 SELECT pg_advisory_xact_lock(7202005)
 `
@@ -340,6 +561,49 @@ SELECT pg_advisory_xact_lock(7202005)
 func (q *Queries) LockClaims(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockClaims)
 	return err
+}
+
+const updateFollow = `-- name: UpdateFollow :execrows
+UPDATE follows SET
+    muted = coalesce($1::boolean, muted),
+    calls_from = CASE
+        WHEN NOT coalesce($2::boolean, calls_from IS NOT NULL) THEN NULL
+        WHEN calls_from IS NULL OR muted AND $1::boolean = false THEN $3::timestamptz ELSE calls_from END,
+    live_from = CASE
+        WHEN NOT coalesce($4::boolean, live_from IS NOT NULL) THEN NULL
+        WHEN live_from IS NULL OR muted AND $1::boolean = false THEN $3::timestamptz ELSE live_from END,
+    takes_from = CASE
+        WHEN NOT coalesce($5::boolean, takes_from IS NOT NULL) THEN NULL
+        WHEN takes_from IS NULL OR muted AND $1::boolean = false THEN $3::timestamptz ELSE takes_from END
+WHERE follower = $6 AND followed = $7
+`
+
+type UpdateFollowParams struct {
+	Muted    *bool
+	Calls    *bool
+	Now      time.Time
+	Live     *bool
+	Takes    *bool
+	Follower operator.ID
+	Followed operator.ID
+}
+
+// Changes what a follower is notified of. A null argument changes nothing. Events of a kind count from @now on if the kind is
+// switched on or if the operator is no longer muted.
+func (q *Queries) UpdateFollow(ctx context.Context, arg UpdateFollowParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateFollow,
+		arg.Muted,
+		arg.Calls,
+		arg.Now,
+		arg.Live,
+		arg.Takes,
+		arg.Follower,
+		arg.Followed,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const upsertClaim = `-- name: UpsertClaim :exec

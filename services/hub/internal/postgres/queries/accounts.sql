@@ -30,7 +30,8 @@ DELETE FROM sessions WHERE issued_at < @before;
 -- name: InsertFollow :exec
 -- Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
 WITH added AS (
-    INSERT INTO follows (follower, followed, created_at) VALUES (@follower, @followed, @now)
+    INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from)
+    VALUES (@follower, @followed, @now, @now, @now, @now)
     ON CONFLICT (follower, followed) DO NOTHING
     RETURNING follower
 )
@@ -41,6 +42,58 @@ FROM added;
 
 -- name: DeleteFollow :exec
 DELETE FROM follows WHERE follower = @follower AND followed = @followed;
+
+-- name: UpdateFollow :execrows
+-- Changes what a follower is notified of. A null argument changes nothing. Events of a kind count from @now on if the kind is
+-- switched on or if the operator is no longer muted.
+UPDATE follows SET
+    muted = coalesce(sqlc.narg(muted)::boolean, muted),
+    calls_from = CASE
+        WHEN NOT coalesce(sqlc.narg(calls)::boolean, calls_from IS NOT NULL) THEN NULL
+        WHEN calls_from IS NULL OR muted AND sqlc.narg(muted)::boolean = false THEN sqlc.arg(now)::timestamptz ELSE calls_from END,
+    live_from = CASE
+        WHEN NOT coalesce(sqlc.narg(live)::boolean, live_from IS NOT NULL) THEN NULL
+        WHEN live_from IS NULL OR muted AND sqlc.narg(muted)::boolean = false THEN sqlc.arg(now)::timestamptz ELSE live_from END,
+    takes_from = CASE
+        WHEN NOT coalesce(sqlc.narg(takes)::boolean, takes_from IS NOT NULL) THEN NULL
+        WHEN takes_from IS NULL OR muted AND sqlc.narg(muted)::boolean = false THEN sqlc.arg(now)::timestamptz ELSE takes_from END
+WHERE follower = @follower AND followed = @followed;
+
+-- name: ListFollowing :many
+-- Returns follows of an operator, the newest first, after the follow of @after_followed at @after_at.
+SELECT followed, created_at, muted, (calls_from IS NOT NULL)::boolean AS calls, (live_from IS NOT NULL)::boolean AS live,
+    (takes_from IS NOT NULL)::boolean AS takes
+FROM follows
+WHERE follower = @follower
+    AND (sqlc.narg(after_at)::timestamptz IS NULL OR created_at < sqlc.narg(after_at)::timestamptz
+        OR created_at = sqlc.narg(after_at)::timestamptz AND followed > sqlc.narg(after_followed)::uuid)
+ORDER BY created_at DESC, followed
+LIMIT sqlc.arg('limit');
+
+-- name: InsertWatch :execrows
+-- Stores a watch, unless the user has @most others.
+INSERT INTO watches (user_id, market_id, created_at)
+SELECT @user_id, @market_id, @now
+WHERE (SELECT count(*) FROM watches w WHERE w.user_id = @user_id AND w.market_id <> @market_id) < sqlc.arg(most)::integer
+ON CONFLICT (user_id, market_id) DO NOTHING;
+
+-- name: HasWatch :one
+SELECT EXISTS (SELECT FROM watches WHERE user_id = @user_id AND market_id = @market_id);
+
+-- name: DeleteWatch :exec
+DELETE FROM watches WHERE user_id = @user_id AND market_id = @market_id;
+
+-- name: ListWatches :many
+-- Returns the markets that a user watches, the newest first.
+SELECT market_id, created_at FROM watches WHERE user_id = @user_id ORDER BY created_at DESC, market_id LIMIT sqlc.arg('limit');
+
+-- name: ListWatchedOf :many
+-- Returns which of the markets a user watches.
+SELECT market_id FROM watches WHERE user_id = @user_id AND market_id = ANY (@market_ids::text[]);
+
+-- name: ListWatchers :many
+-- Returns the users who watch a market, by id, after the user @after.
+SELECT user_id, created_at FROM watches WHERE market_id = @market_id AND user_id > @after ORDER BY user_id LIMIT sqlc.arg('limit');
 
 -- name: GetFollowCounts :one
 -- Returns the number of followers of an operator, the number of operators that a viewer follows, and whether the viewer
