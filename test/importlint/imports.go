@@ -46,13 +46,17 @@ func badImport(f file, at place, imp string) []string {
 	return bad
 }
 
-// badAudience checks an import by a package below hubEdge, where each package serves one audience of the hub. Such a package must
-// import neither hubEdge itself nor the package of another audience. badAudience returns the message of the violation, or "" if
-// there is none.
+// badAudience checks an import by a package below hubEdge, where each folder serves one audience of the hub. Such a package must
+// import neither hubEdge itself nor a package of another audience. It may import a package below its own folder, or one next to
+// it in the folder of the same audience. badAudience returns the message of the violation, or "" if there is none.
 func badAudience(f file, imp string) string {
 	at, inside := strings.CutPrefix(f.dir(), hubEdge+"/")
 	to, toEdge := strings.CutPrefix(imp, prefix+hubEdge)
 	if !inside || !toEdge || f.isTest() || slices.Contains(sharedByAudiences, strings.TrimPrefix(to, "/")) {
+		return ""
+	}
+	audience, _, _ := strings.Cut(at, "/")
+	if strings.HasPrefix(to, "/"+audience+"/") {
 		return ""
 	}
 	return fmt.Sprintf("%s imports neither the router nor another audience", at)

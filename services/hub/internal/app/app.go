@@ -42,6 +42,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
@@ -181,7 +182,7 @@ func (a *App) buildServers() error {
 	if err != nil {
 		return fmt.Errorf("build the guides: %w", err)
 	}
-	err = pages.Mount(a.server.Router(), pages.Deps{
+	err = pages.Mount(a.server.Router(), site.Deps{
 		HubURL:   a.cfg.base(),
 		Origin:   a.cfg.origin(),
 		APIURL:   strings.TrimSuffix(a.cfg.APIURL, "/"),
@@ -195,7 +196,7 @@ func (a *App) buildServers() error {
 		Keep:     a.cfg.Network.Keep,
 		Messages: a.messages,
 		Provider: providerName(providers),
-		People: pages.People{
+		People: site.People{
 			Follows:  d.Accounts.Follows,
 			Claims:   d.Accounts.Claims,
 			Payouts:  d.Accounts.Payouts,

@@ -15,6 +15,7 @@ import (
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
 
 const (
@@ -26,11 +27,11 @@ const (
 // mountPages adds the HTML pages to the router, as the hub does.
 func (b *fixture) mountPages() {
 	b.t.Helper()
-	err := pages.Mount(b.server.Router(), pages.Deps{
+	err := pages.Mount(b.server.Router(), site.Deps{
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
 		Ledger: b.deps.Ledger, Pins: b.deps.Pins, Clips: b.deps.Stations, Links: b.deps.Links,
 		Network: b.deps.Network, Keep: 10 * time.Minute,
-		Messages: b.deps.Messages, Provider: "the test issuer", People: pages.People{
+		Messages: b.deps.Messages, Provider: "the test issuer", People: site.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
 			Profiles: b.deps.Accounts.Profiles,
 		},

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
 
 // TestOverlayParameters checks that invalid scales and lanes are replaced by their defaults.
@@ -35,7 +36,7 @@ func TestOverlayParameters(t *testing.T) {
 // TestVideoOrigins checks that a stream URL adds only its origin to a Content-Security-Policy.
 func TestVideoOrigins(t *testing.T) {
 	t.Parallel()
-	s := &site{Deps: Deps{Videos: []string{"video-a.example", "video-b.example:8443"}}}
+	s := &server{Site: &site.Site{Deps: site.Deps{Videos: []string{"video-a.example", "video-b.example:8443"}}}}
 	for raw, want := range map[string]string{
 		"":                                "",
 		"https://Video-A.example/x.m3u8":  "",

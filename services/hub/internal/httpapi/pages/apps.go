@@ -7,11 +7,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
 type appsPage struct {
-	layout
+	site.Layout
 	Handle, AppLimits string
 	Active, Ended     []connection
 }
@@ -33,16 +34,16 @@ var endReasons = map[grant.Reason]string{
 }
 
 // apps handles GET /apps, the page with the connected apps of the visitor.
-func (s *site) apps(c echo.Context) error {
-	v, ok, err := s.requireViewer(c, appsPath)
+func (s *server) apps(c echo.Context) error {
+	v, ok, err := s.RequireViewer(c, site.AppsPath)
 	if !ok {
 		return err
 	}
-	list, err := s.Grants.ListGrants(c.Request().Context(), v.session.UserID)
+	list, err := s.Grants.ListGrants(c.Request().Context(), v.Session.UserID)
 	if err != nil {
 		return err
 	}
-	signers, err := s.Messages.ListSigners(c.Request().Context(), v.session.UserID)
+	signers, err := s.Messages.ListSigners(c.Request().Context(), v.Session.UserID)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (s *site) apps(c echo.Context) error {
 			byGrant[one.GrantID] = append(byGrant[one.GrantID], one)
 		}
 	}
-	p := appsPage{layout: s.newLayout(c, "Connected apps", "", ""), Handle: v.handle, AppLimits: appLimits}
+	p := appsPage{Layout: s.NewLayout(c, "Connected apps", "", ""), Handle: v.Handle, AppLimits: appLimits}
 	p.Unlisted = true
 	for _, g := range list {
 		row := connection{
@@ -65,17 +66,17 @@ func (s *site) apps(c echo.Context) error {
 			p.Ended = append(p.Ended, row)
 		}
 	}
-	return s.render(c, http.StatusOK, "apps", p)
+	return s.Render(c, http.StatusOK, "apps", p)
 }
 
 // disconnect handles POST /apps/revoke, which revokes the grant of an app.
-func (s *site) disconnect(c echo.Context) error {
-	v, form, err := s.readForm(c)
+func (s *server) disconnect(c echo.Context) error {
+	v, form, err := s.ReadForm(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Grants.RevokeGrant(c.Request().Context(), v.session.UserID, form.Get("grant"), grant.ByUser); err != nil {
+	if err := s.Grants.RevokeGrant(c.Request().Context(), v.Session.UserID, form.Get("grant"), grant.ByUser); err != nil {
 		return err
 	}
-	return redirect(c, appsPath)
+	return site.Redirect(c, site.AppsPath)
 }

@@ -8,15 +8,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
-)
-
-const (
-	authorizePath = "/protocol/authorize"
-	appsPath      = "/apps"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
 
 type consentPage struct {
-	layout
+	site.Layout
 	grant.Consent
 	Handle, Initials    string
 	AppHost             string
@@ -29,16 +26,16 @@ type consentPage struct {
 
 // authorize handles GET /protocol/authorize, the consent page of an authorization request. It redirects to the app if no consent
 // is needed, and to the sign-in without a session.
-func (s *site) authorize(c echo.Context) error {
-	setPrivate(c)
+func (s *server) authorize(c echo.Context) error {
+	site.SetPrivate(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
 		return grant.ErrInvalidRequest.WithText("The app sent an invalid authorization request. Go back to the app and start again.")
 	}
-	v := s.viewer(c)
-	who := v.session
-	if v.err != nil {
-		return v.err
+	v := s.Viewer(c)
+	who := v.Session
+	if v.Err != nil {
+		return v.Err
 	}
 	if who.UserID != "" {
 		if err := s.CountConsent(c, who); err != nil {
@@ -52,10 +49,10 @@ func (s *site) authorize(c echo.Context) error {
 	case a.Redirect != "":
 		return c.Redirect(http.StatusSeeOther, a.Redirect)
 	case a.SignIn:
-		return s.redirectToSignIn(c, authorizePath+"?"+c.Request().URL.RawQuery)
+		return s.RedirectToSignIn(c, site.AuthorizePath+"?"+c.Request().URL.RawQuery)
 	}
 	c.Response().Header().Set("Content-Security-Policy", consentPolicy(a.Consent.RedirectURI))
-	return s.render(c, http.StatusOK, "consent", s.consentPage(c, *a.Consent, v.handle))
+	return s.Render(c, http.StatusOK, "consent", s.consentPage(c, *a.Consent, v.Handle))
 }
 
 // consentPolicy returns the Content-Security-Policy of the consent page. Browsers apply form-action to all redirects after a
@@ -67,12 +64,12 @@ func consentPolicy(redirectURI string) string {
 	if scheme = strings.ToLower(scheme); scheme != "https" {
 		allowed += " " + scheme + ":"
 	}
-	return strings.Replace(policy, "form-action 'self'", allowed, 1)
+	return strings.Replace(site.Policy, "form-action 'self'", allowed, 1)
 }
 
-func (s *site) consentPage(c echo.Context, a grant.Consent, handle string) consentPage {
+func (s *server) consentPage(c echo.Context, a grant.Consent, handle string) consentPage {
 	p := consentPage{
-		layout: s.newLayout(c, "Connect "+a.App.Name, "", ""), Consent: a, Handle: handle, Initials: initials(handle),
+		Layout: s.NewLayout(c, "Connect "+a.App.Name, "", ""), Consent: a, Handle: handle, Initials: format.Initials(handle),
 		Permissions: permissionsOf(a.Scopes), AppLimits: appLimits, Duration: duration(a.App, a.Scopes, s.Now()),
 		Destination: destination(a.RedirectURI), ReturnPath: c.Request().URL.RequestURI(),
 	}
@@ -100,23 +97,23 @@ func destination(redirectURI string) string {
 }
 
 // decide handles POST /protocol/authorize, the decision of the visitor on the consent page. It redirects to the app.
-func (s *site) decide(c echo.Context) error {
-	setPrivate(c)
-	v, err := s.formViewer(c)
+func (s *server) decide(c echo.Context) error {
+	site.SetPrivate(c)
+	v, err := s.FormViewer(c)
 	if err != nil {
 		return err
 	}
-	who := v.session
+	who := v.Session
 	if err := s.CountConsent(c, who); err != nil {
 		return err
 	}
-	form, err := s.form(c)
+	form, err := s.Form(c)
 	if err != nil {
 		return err
 	}
 	decision := form["decision"]
 	if len(form["request"]) != 1 || len(decision) != 1 || decision[0] != "approve" && decision[0] != "deny" {
-		return errCrossOrigin
+		return site.ErrCrossOrigin
 	}
 	to, err := s.Grants.Decide(c.Request().Context(), who, form.Get("request"), decision[0] == "approve")
 	if err != nil {

@@ -12,12 +12,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
 
 const boardPath = "/board"
 
 type boardPage struct {
-	layout
+	site.Layout
 	Query                  board.Query
 	ByEdge                 bool
 	Orders, Tiers, Windows []tab
@@ -68,13 +70,13 @@ func boardURL(q board.Query) string {
 }
 
 // board handles GET /board, the leaderboard page.
-func (s *site) board(c echo.Context) error {
+func (s *server) board(c echo.Context) error {
 	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
-	g := newPartReader(c.Request().Context(), partsTimeout)
-	b := callPart(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
-	unavailable := g.wait()
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	b := site.CallPart(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
+	unavailable := g.Wait()
 	p := boardPage{
-		layout: s.newLayout(c, "Leaderboard", "Forecasters ranked by broadcast score or by edge.", boardURL(q)),
+		Layout: s.NewLayout(c, "Leaderboard", "Forecasters ranked by broadcast score or by edge.", boardURL(q)),
 		Query:  q, ByEdge: q.Order == board.ByEdge,
 		JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
 	}
@@ -83,9 +85,9 @@ func (s *site) board(c echo.Context) error {
 	if widest := boardURL(board.Query{Operators: "all", Window: "all", Order: q.Order}); widest != boardURL(q) {
 		p.AllURL = widest
 	}
-	p.Updated = when(ledgerclient.Time(b.Value.GetUpdatedAt()))
+	p.Updated = format.When(ledgerclient.Time(b.Value.GetUpdatedAt()))
 	p.Rows, p.Ticks = boardRows(b.Value.GetRows())
-	return s.renderParts(c, g, http.StatusOK, "board", p)
+	return s.RenderParts(c, g, http.StatusOK, "board", p)
 }
 
 // addTabs sets the heading, the explanations and the links to other leaderboards. Each link changes one parameter, but the link
@@ -111,7 +113,7 @@ func (p *boardPage) addTabs() {
 	one(&p.Lanes, "All lanes", func(q *board.Query) { q.Lane = "" })
 	for _, lane := range protocol.Lanes {
 		if lane.Filterable() {
-			one(&p.Lanes, titleCase(lane), func(q *board.Query) { q.Lane = lane })
+			one(&p.Lanes, format.TitleCase(lane), func(q *board.Query) { q.Lane = lane })
 		}
 	}
 	p.OrderText = "Ranked by broadcast score, from 0 to 1,000: up to 500 for points, 300 for calls and takes, 200 for viewer minutes."
@@ -134,24 +136,24 @@ func boardRows(list []*boardv1.Row) ([]boardRow, []chartTick) {
 	for _, r := range list {
 		o := r.GetOperator()
 		row := boardRow{
-			Rank: digits(int64(r.GetRank())), Name: nameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
-			BotLabel: botLabels[protocol.OperatorType(o.GetOperatorType())], Broadcast: digits(int64(r.GetBroadcastScore())),
-			Points: signed(int(r.GetScore())), Trend: trendOf(r.GetScore()), WinRate: "–",
-			Record: grouped(r.GetWon()) + "–" + grouped(r.GetLost()), Calls: grouped(r.GetTotal()),
+			Rank: format.Digits(int64(r.GetRank())), Name: format.NameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
+			BotLabel: botLabels[protocol.OperatorType(o.GetOperatorType())], Broadcast: format.Digits(int64(r.GetBroadcastScore())),
+			Points: format.Signed(int(r.GetScore())), Trend: trendOf(r.GetScore()), WinRate: "–",
+			Record: format.Grouped(r.GetWon()) + "–" + format.Grouped(r.GetLost()), Calls: format.Grouped(r.GetTotal()),
 		}
 		if tier := protocol.Tier(o.GetTier()); tier == protocol.House {
 			row.Tier = tierLabels[tier].word
 		}
 		if r.GetWon()+r.GetLost() > 0 {
-			row.WinRate = digits(int64(r.GetAccuracy())) + "%"
+			row.WinRate = format.Digits(int64(r.GetAccuracy())) + "%"
 		}
 		if r.GetEdgeCalls() > 0 {
 			edge := newEdgePlot(reportOfEdge(r), scale)
-			row.Edge, row.EdgeCalls = &edge, grouped(r.GetEdgeCalls())
+			row.Edge, row.EdgeCalls = &edge, format.Grouped(r.GetEdgeCalls())
 		}
 		rows = append(rows, row)
 	}
-	return rows, scale.ticks(pointsOf)
+	return rows, scale.ticks(format.PointsOf)
 }
 
 func reportOfEdge(r *boardv1.Row) *skill.Report {

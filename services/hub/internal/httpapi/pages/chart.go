@@ -14,6 +14,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
@@ -92,7 +93,7 @@ func newChart(s chartInput) chart {
 		all = append(all, sampleOf(call))
 	}
 	x, y := s.timeAxis(all), priceAxis(all)
-	c.YTicks, c.XTicks = y.ticks(percent[int]), timeTicks(x)
+	c.YTicks, c.XTicks = y.ticks(format.Percent[int]), timeTicks(x)
 	c.summarize(points)
 	for _, run := range s.segments(points) {
 		if len(run) == 1 {
@@ -264,14 +265,14 @@ func (c *chart) summarize(points []sample) {
 	}
 	low, high := bounds(points, sample.value)
 	first, last := points[0].v, points[len(points)-1].v
-	c.Low, c.High, c.Last = percent(int(low)), percent(int(high)), percent(int(last))
-	c.Change, c.Trend = pointsOf(int(last-first)), trendOf(int64(last-first))
+	c.Low, c.High, c.Last = format.Percent(int(low)), format.Percent(int(high)), format.Percent(int(last))
+	c.Change, c.Trend = format.PointsOf(int(last-first)), trendOf(int64(last-first))
 }
 
 // sampleOf returns the point of a call in a chart: the time of filing, and the price of YES that corresponds to the scoring
 // price.
 func sampleOf(call *signalv1.Signal) sample {
-	p := clampPrice(call.GetScoreBasisBps())
+	p := format.ClampPrice(call.GetScoreBasisBps())
 	if call.GetDirection() == string(protocol.No) {
 		p = maxPrice - p
 	}
@@ -281,8 +282,8 @@ func sampleOf(call *signalv1.Signal) sample {
 func markOf(call *signalv1.Signal, m *marketv1.Market, at position) callMark {
 	side, filed := call.GetDirection(), ledgerclient.Time(call.GetCreatedAt())
 	return callMark{
-		position: at, ID: call.GetId(), Class: sideClass(side), Up: side == string(protocol.Yes),
-		Title: callerName(call) + ": " + view.SideName(m, side) + " at " + priceOf(call) + ", " + when(filed),
+		position: at, ID: call.GetId(), Class: format.SideClass(side), Up: side == string(protocol.Yes),
+		Title: format.CallerName(call) + ": " + view.SideName(m, side) + " at " + format.PriceOf(call) + ", " + format.When(filed),
 	}
 }
 
@@ -317,9 +318,9 @@ func newCoursePlot(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
 	path := linePath(line, x, y, true) + "H" + x.length(x.end)
 	bottom := y.length(min(max(0, y.end), y.start))
 	out := coursePlot{
-		Line: path, Area: areaPath(path, x.length(x.start), bottom), YTicks: y.ticks(signed), XTicks: timeTicks(x),
-		Now: newest.position(x, y), Low: signed(int(low)), High: signed(int(high)),
-		End: signed(int(newest.v)), Trend: trendOf(int64(newest.v) - c.GetBefore()),
+		Line: path, Area: areaPath(path, x.length(x.start), bottom), YTicks: y.ticks(format.Signed), XTicks: timeTicks(x),
+		Now: newest.position(x, y), Low: format.Signed(int(low)), High: format.Signed(int(high)),
+		End: format.Signed(int(newest.v)), Trend: trendOf(int64(newest.v) - c.GetBefore()),
 	}
 	if y.end <= 0 && y.start >= 0 {
 		out.Zero = y.percent(0)

@@ -3,6 +3,8 @@ package pages
 import (
 	"math"
 	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
 
 // axis maps values to positions along one side of a plot. start is the value on the left or top, and end is the value on the
@@ -143,5 +145,5 @@ func percentAttr(part float64) string { return lengthAttr(100*part) + "%" }
 
 // lengthAttr formats a length with at most two decimals. It adds zero, because that turns a negative zero into zero.
 func lengthAttr(v float64) string {
-	return decimal(math.Round(100*v)/100 + 0)
+	return format.Decimal(math.Round(100*v)/100 + 0)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -258,16 +259,16 @@ func TestAmounts(t *testing.T) {
 		0: "$0", 999.4: "$999", 1000: "$1,000", 182000: "$182,000", 999_999: "$999,999", 1_234_567: "$1.23 M", 5e9: "$5.00 B", 7e12: "$7.00 T",
 		1e15: "$999 T+", -1: "", math.Inf(1): "", 1e300: "$999 T+",
 	} {
-		if got := amount(&v, "usd"); got != want {
+		if got := format.Amount(&v, "usd"); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}
 	}
 	v := 1500.0
-	if amount(nil, "usd") != "" || amount(&v, "mana") != "1,500 mana" || amount(&v, "") != "$1,500" {
+	if format.Amount(nil, "usd") != "" || format.Amount(&v, "mana") != "1,500 mana" || format.Amount(&v, "") != "$1,500" {
 		t.Error("wrong unit of a volume")
 	}
 	for raw, ok := range map[string]bool{"https://a.example/x": true, "http://a.example": true, "javascript:alert(1)": false, "//a.example": false, "ftp://a.example": false, "https:x": false, "": false, "https://%zz": false} {
-		if (link(raw) != "") != ok {
+		if (format.Link(raw) != "") != ok {
 			t.Errorf("link %q", raw)
 		}
 	}

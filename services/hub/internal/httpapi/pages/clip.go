@@ -10,6 +10,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
@@ -19,7 +21,7 @@ import (
 const clipPath = "/clips/"
 
 type clipPage struct {
-	layout
+	site.Layout
 	ID, Heading, Handle string
 	Stream, Origins     string
 	MarketID, Market    string
@@ -32,7 +34,7 @@ type clipPage struct {
 
 // clip handles GET /clips/{id}, the page of a clip (tape) of this station. Errors: not_found for a clip that is not ready, was
 // deleted, or whose operator is not shown.
-func (s *site) clip(c echo.Context) error {
+func (s *server) clip(c echo.Context) error {
 	id, ok := request.ParseUUID(c.Param("id"))
 	if !ok {
 		return stream.ErrNoClip
@@ -42,29 +44,29 @@ func (s *site) clip(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	g := newPartReader(ctx, partsTimeout)
-	about := &part[*marketv1.Market]{}
+	g := site.NewPartReader(ctx, site.PartsTimeout)
+	about := &site.Part[*marketv1.Market]{}
 	if shown.MarketID != "" {
-		about = readPart(g, "market", func(ctx context.Context) (*marketv1.Market, error) { return s.Ledger.Market(ctx, shown.MarketID) })
+		about = site.ReadPart(g, "market", func(ctx context.Context) (*marketv1.Market, error) { return s.Ledger.Market(ctx, shown.MarketID) })
 	}
-	code := readPart(g, "link", func(ctx context.Context) (string, error) { return share.Mint(ctx, s.Links, share.Tape, id) })
-	unavailable := g.wait()
+	code := site.ReadPart(g, "link", func(ctx context.Context) (string, error) { return share.Mint(ctx, s.Links, share.Tape, id) })
+	unavailable := g.Wait()
 
 	handle, title := string(shown.Handle), about.Value.GetTitle()
 	p := clipPage{
 		ID: id, Heading: cmp.Or(shown.Title, "Clip of @"+handle), Handle: handle, Stream: shown.URL,
 		CreatedBy: string(shown.CreatedBy),
 		MarketID:  string(shown.MarketID), Market: cmp.Or(title, "Market "+string(shown.MarketID)),
-		Created: when(shown.CreatedAt), CreatedISO: protocol.Stamp(shown.CreatedAt), Views: countOf(shown.Views, "view"),
+		Created: format.When(shown.CreatedAt), CreatedISO: protocol.Stamp(shown.CreatedAt), Views: format.CountOf(shown.Views, "view"),
 	}
 	description := "Clip of the broadcast of @" + handle
 	if p.MarketID != "" {
 		description += ": " + p.Market
 	}
-	p.layout = s.newLayout(c, p.Heading, description, clipPath+id)
+	p.Layout = s.NewLayout(c, p.Heading, description, clipPath+id)
 	p.Unavailable, p.Wide, p.OGType = unavailable, true, "video.other"
 	if shown.Stance != nil {
-		p.Side, p.SideClass = view.SideName(about.Value, *shown.Stance), sideClass(*shown.Stance)
+		p.Side, p.SideClass = view.SideName(about.Value, *shown.Stance), format.SideClass(*shown.Stance)
 	}
 	if shown.Duration != nil {
 		p.Length = lengthOf(int64(*shown.Duration))
@@ -75,5 +77,5 @@ func (s *site) clip(c echo.Context) error {
 	origins := s.videoOrigins(p.Stream)
 	p.Origins = strings.Join(origins, " ")
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))
-	return s.renderParts(c, g, http.StatusOK, "clip", p)
+	return s.RenderParts(c, g, http.StatusOK, "clip", p)
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,6 +17,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -26,24 +27,20 @@ import (
 //
 // All cookies are SameSite=Lax, so a form of another site is sent without them. The sign-in form of the provider is such a form:
 // it sends the token, but no cookies. The token is therefore first stored in the cookie cookiePending. A redirect to this host
-// follows, which is sent with the cookie cookieState. That cookie shows that the sign-in started in this browser.
+// follows, which is sent with the cookie site.CookieState. That cookie shows that the sign-in started in this browser.
 const (
 	cookieToken   = "db_dev"
-	cookieState   = "db_dev_state" // state of the sign-in that this browser has started
-	cookiePending = "db_dev_next"  // token whose state is not checked yet
+	cookiePending = "db_dev_next" // token whose state is not checked yet
 	tokenLife     = time.Hour
-	stateLife     = 15 * time.Minute
 	pendingLife   = time.Minute
-	expired       = -time.Second // lifetime that makes the browser delete a cookie
-	maxToken      = 3500         // maximum length of a token that fits in a cookie
+	maxToken      = 3500 // maximum length of a token that fits in a cookie
 	maxState      = 64
 
-	devPath     = "/dev"
 	sessionPath = "/dev/session"
 )
 
 type devPage struct {
-	layout
+	site.Layout
 	LoginURL       string
 	SignedIn       bool
 	Handle         string
@@ -75,13 +72,10 @@ type createdApp struct {
 	Renewed, Immediate bool
 }
 
-var errCrossOrigin = apperr.New(apperr.Forbidden, "forbidden",
-	"This form was not sent from this site. Reload the page and try again.")
-
 // dev handles GET /dev, the developer page. Without a valid token in the cookie, the page shows the sign-in.
-func (s *site) dev(c echo.Context) error {
-	if s.isLocalhostAlias(c.Request()) {
-		return c.Redirect(http.StatusFound, s.HubURL+devPath)
+func (s *server) dev(c echo.Context) error {
+	if s.IsLocalhostAlias(c.Request()) {
+		return c.Redirect(http.StatusFound, s.HubURL+site.DevPath)
 	}
 	op, err := s.developer(c)
 	if err == nil {
@@ -91,23 +85,16 @@ func (s *site) dev(c echo.Context) error {
 		return err
 	}
 	p := s.devPage(c)
-	p.Handle = s.viewer(c).handle
+	p.Handle = s.Viewer(c).Handle
 	if s.LoginURL != "" {
-		p.LoginURL = s.startSignIn(c, devPath)
+		p.LoginURL = s.StartSignIn(c, site.DevPath)
 	}
-	return s.render(c, http.StatusOK, "dev", p)
+	return s.Render(c, http.StatusOK, "dev", p)
 }
 
-// isLocalhostAlias reports whether a request uses the host name localhost although the public URL has 127.0.0.1. The sign-in
-// returns to 127.0.0.1, where the cookies of localhost are not sent.
-func (s *site) isLocalhostAlias(r *http.Request) bool {
-	_, port, ok := strings.Cut(r.Host, "localhost:")
-	return ok && !s.Secure && s.Origin == "http://127.0.0.1:"+port
-}
-
-func (s *site) devPage(c echo.Context) devPage {
+func (s *server) devPage(c echo.Context) devPage {
 	p := devPage{
-		layout: s.newLayout(c, "Developers", "API keys, apps and signing keys.", devPath),
+		Layout: s.NewLayout(c, "Developers", "API keys, apps and signing keys.", site.DevPath),
 		Key:    keyForm{Permissions: []string{"read", "signal", "broadcast"}},
 		NewApp: appForm{AppDraft: grant.AppDraft{Scopes: []string{string(grant.ProfileRead)}}},
 	}
@@ -116,7 +103,7 @@ func (s *site) devPage(c echo.Context) devPage {
 }
 
 // showDev renders the developer page of a signed-in operator. The function set changes the page data before rendering.
-func (s *site) showDev(c echo.Context, status int, op operator.Operator, set func(*devPage)) error {
+func (s *server) showDev(c echo.Context, status int, op operator.Operator, set func(*devPage)) error {
 	keys, err := s.Ledger.Operators.ListKeys(c.Request().Context(), &operatorv1.ListKeysRequest{OperatorId: string(op.ID)})
 	if err != nil {
 		return err
@@ -127,7 +114,7 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 	}
 	p := s.devPage(c)
 	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys.GetKeys())
-	p.Account = account{Handle: p.Handle, Initials: initials(p.Handle)}
+	p.Account = site.Account{Handle: p.Handle, Initials: format.Initials(p.Handle)}
 	for _, a := range apps {
 		p.Apps = append(p.Apps, rowOfApp(a))
 	}
@@ -135,11 +122,11 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 		return err
 	}
 	set(&p)
-	return s.render(c, status, "dev", p)
+	return s.Render(c, status, "dev", p)
 }
 
 // showFault renders the developer page with a notice about an error that the user can correct. It returns any other error.
-func (s *site) showFault(c echo.Context, op operator.Operator, err error) error {
+func (s *server) showFault(c echo.Context, op operator.Operator, err error) error {
 	f := apperr.Of(err)
 	notice := noticeOf(f)
 	if notice == "" {
@@ -158,17 +145,17 @@ func noticeOf(f *apperr.Fault) string {
 	case errors.Is(f, grant.ErrPublicClient):
 		return "A public app has no secret. Only a confidential app has one."
 	case f.Kind == apperr.Invalid:
-		return errForm.Message
+		return site.ErrForm.Message
 	}
 	return ""
 }
 
 // developer returns the operator whose token is in the cookie of the developer page. Error: unauthenticated for a missing or
 // invalid token, or if the session belongs to another operator.
-func (s *site) developer(c echo.Context) (operator.Operator, error) {
+func (s *server) developer(c echo.Context) (operator.Operator, error) {
 	cookie, err := c.Cookie(cookieToken)
 	if err != nil || cookie.Value == "" {
-		return operator.Operator{}, errSignedOut
+		return operator.Operator{}, site.ErrSignedOut
 	}
 	who, err := s.Login(c, cookie.Value)
 	if err != nil {
@@ -176,7 +163,7 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	}
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
-	if v := s.viewer(c); err == nil && v.session.UserID != "" && v.session.UserID != string(op.ID) {
+	if v := s.Viewer(c); err == nil && v.Session.UserID != "" && v.Session.UserID != string(op.ID) {
 		err = apperr.ErrCredentialUnknown // the session belongs to another operator
 	}
 	return op, err
@@ -184,21 +171,21 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 
 // receiveToken handles POST /dev/session, to which the sign-in page of the provider sends the token. The request comes from
 // another site and has no cookies. Therefore, receiveToken only stores the token in a cookie, and startSession checks it.
-func (s *site) receiveToken(c echo.Context) error {
-	form, err := s.form(c)
+func (s *server) receiveToken(c echo.Context) error {
+	form, err := s.Form(c)
 	if err != nil {
 		return err
 	}
 	token, state := form.Get("token"), form.Get("state")
 	switch {
 	case state == "" || len(state) > maxState:
-		return errCrossOrigin
+		return site.ErrCrossOrigin
 	case token == "" || len(token) > maxToken || strings.Trim(token, tokenChars) != "":
 		return apperr.ErrCredentialUnknown
 	}
-	s.setCookie(c, sessionPath, cookiePending, token, pendingLife)
+	s.SetCookie(c, sessionPath, cookiePending, token, pendingLife)
 	on := url.Values{"state": {state}}
-	if back := strings.TrimPrefix(form.Get("return_to"), s.HubURL); isReturnPath(back) {
+	if back := strings.TrimPrefix(form.Get("return_to"), s.HubURL); site.IsReturnPath(back) {
 		on.Set("return_to", back)
 	}
 	return c.Redirect(http.StatusSeeOther, sessionPath+"?"+on.Encode())
@@ -209,21 +196,21 @@ const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 // startSession handles GET /dev/session, to which receiveToken redirects. If the state in the URL equals the state cookie of this
 // browser, it starts a session with the received token. A token that another site has sent fails this check.
-func (s *site) startSession(c echo.Context) error {
-	state, err := c.Cookie(cookieState)
+func (s *server) startSession(c echo.Context) error {
+	state, err := c.Cookie(site.CookieState)
 	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
-		return errCrossOrigin
+		return site.ErrCrossOrigin
 	}
 	token, err := c.Cookie(cookiePending)
 	if err != nil {
-		return errSignedOut
+		return site.ErrSignedOut
 	}
 	who, err := s.Login(c, token.Value)
 	if err != nil {
 		return err
 	}
-	s.setCookie(c, devPath, cookieState, "", expired)
-	s.setCookie(c, sessionPath, cookiePending, "", expired)
+	s.SetCookie(c, site.DevPath, site.CookieState, "", site.Expired)
+	s.SetCookie(c, sessionPath, cookiePending, "", site.Expired)
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	if err != nil {
 		return err
@@ -232,17 +219,17 @@ func (s *site) startSession(c echo.Context) error {
 		return err
 	}
 	back := c.QueryParam("return_to")
-	if !isReturnPath(back) {
-		back = devPath
+	if !site.IsReturnPath(back) {
+		back = site.DevPath
 	}
-	if back == devPath || back == studioPath {
-		s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
+	if back == site.DevPath || back == site.StudioPath {
+		s.SetCookie(c, site.DevPath, cookieToken, token.Value, tokenLife)
 	}
-	return redirect(c, back)
+	return site.Redirect(c, back)
 }
 
 // mint handles POST /dev/keys, which creates an operator key. Only this response shows the key.
-func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) mint(c echo.Context, op operator.Operator, form url.Values) error {
 	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
 	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
 	var minted *operatorv1.MintKeyResponse
@@ -266,57 +253,30 @@ var keyErrors = map[string]string{
 }
 
 // revoke handles POST /dev/keys/revoke, which revokes an operator key.
-func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) revoke(c echo.Context, op operator.Operator, form url.Values) error {
 	if err := s.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
 	}
-	return redirect(c, devPath)
+	return site.Redirect(c, site.DevPath)
 }
 
 // developerForm returns a handler that passes the signed-in operator and the form to the function do. The handler first rejects
 // forms from other origins and visitors who are not signed in.
-func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
+func (s *server) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !httpx.SameOrigin(c.Request(), s.Origin) {
-			return errCrossOrigin
+			return site.ErrCrossOrigin
 		}
 		op, err := s.developer(c)
 		if err != nil {
 			return err
 		}
-		form, err := s.form(c)
+		form, err := s.Form(c)
 		if err != nil {
 			return err
 		}
 		return do(c, op, form)
 	}
-}
-
-const maxForm = 16 << 10
-
-var errForm = apperr.New(apperr.Invalid, "invalid_body", "The form is invalid. Reload the page and try again.")
-
-func (s *site) form(c echo.Context) (url.Values, error) {
-	r := c.Request()
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return nil, errForm
-	}
-	for _, values := range r.PostForm {
-		for _, v := range values {
-			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-				return nil, errForm
-			}
-		}
-	}
-	return r.PostForm, nil
-}
-
-func (s *site) setCookie(c echo.Context, path, name, value string, life time.Duration) {
-	c.SetCookie(&http.Cookie{
-		Name: name, Value: value, Path: path, MaxAge: int(life / time.Second),
-		HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
-	})
 }
 
 func keysOf(keys []*operatorv1.Key) []keyRow {
@@ -325,10 +285,10 @@ func keysOf(keys []*operatorv1.Key) []keyRow {
 		r := keyRow{
 			ID: k.GetId(), Label: k.GetLabel(),
 			Tier: tierLabels[protocol.Tier(k.GetTier())].word, Permissions: strings.Join(k.GetPermissions(), ", "),
-			CreatedAt: when(ledgerclient.Time(k.GetCreatedAt())), LastUsed: "Never", Active: k.GetActive(),
+			CreatedAt: format.When(ledgerclient.Time(k.GetCreatedAt())), LastUsed: "Never", Active: k.GetActive(),
 		}
 		if k.GetLastUsedAt() != nil {
-			r.LastUsed = when(k.GetLastUsedAt().AsTime())
+			r.LastUsed = format.When(k.GetLastUsedAt().AsTime())
 		}
 		rows = append(rows, r)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -69,7 +70,7 @@ func (f *appForm) setError(err error) bool {
 }
 
 // registerApp handles POST /dev/apps, which registers an app. Only this response shows the client secret.
-func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := draftOf(form)
 	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values
 }
 
 // changeApp handles POST /dev/apps/change, which replaces the name, redirect URIs, scopes, homepage and logo of an app.
-func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed, id := draftOf(form), form.Get("app")
 	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
 		Name: &typed.Name, RedirectURIs: &typed.RedirectURIs, Scopes: &typed.Scopes, Homepage: &typed.Homepage,
@@ -100,11 +101,11 @@ func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) 
 	if err != nil {
 		return err
 	}
-	return redirect(c, devPath+"#apps")
+	return site.Redirect(c, site.DevPath+"#apps")
 }
 
 // renewSecret handles POST /dev/apps/secret, which creates a new client secret. Only this response shows the new secret.
-func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
 	id := form.Get("app")
 	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values
 
 // disableApp handles POST /dev/apps/disable, which shuts down an app. This cannot be undone, so a confirmation box must be
 // ticked.
-func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) {
 			p.Notice = "The app was not shut down. Tick the box to confirm. This cannot be undone."
@@ -131,7 +132,7 @@ func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values)
 	if err := s.Grants.DisableApp(c.Request().Context(), string(op.ID), form.Get("app")); err != nil {
 		return err
 	}
-	return redirect(c, devPath+"#apps")
+	return site.Redirect(c, site.DevPath+"#apps")
 }
 
 // signerRow is a signing key on the developer page, with the name of its app and its status.
@@ -148,7 +149,7 @@ var signerStatusLabels = map[message.Status]string{
 
 // signersOf returns the signing keys of an operator, with the names of their apps. A key without an app is shown as the own key
 // of the operator. If the operator has no grant for the app of a key, the app is shown as deleted.
-func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
+func (s *server) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
 	list, err := s.Messages.ListSigners(ctx, string(op.ID))
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -178,10 +179,10 @@ func shortKey(key message.Key) string {
 }
 
 // revokeSigner handles POST /dev/signers/revoke, which revokes a signing key.
-func (s *site) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
+func (s *server) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
 	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)},
 		form.Get("key")); err != nil {
 		return err
 	}
-	return redirect(c, devPath+"#signers")
+	return site.Redirect(c, site.DevPath+"#signers")
 }

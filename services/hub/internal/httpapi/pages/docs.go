@@ -7,33 +7,34 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
 
 const docsPath = "/docs"
 
 // docsPolicy is the Content-Security-Policy of the API reference. It allows scripts from this host, requests to this host, and
 // the data: images that the style sheet of Swagger UI contains.
-var docsPolicy = strings.Replace(policy, "img-src 'self'", "img-src 'self' data:", 1) + "; script-src 'self'; connect-src 'self'"
+var docsPolicy = strings.Replace(site.Policy, "img-src 'self'", "img-src 'self' data:", 1) + "; script-src 'self'; connect-src 'self'"
 
 // docsPage is the data of the page with the API reference.
 type docsPage struct {
-	layout
+	site.Layout
 	Document string // URL of the API description
 }
 
 // docs handles GET /docs, the API reference. Swagger UI renders it from the API description.
-func (s *site) docs(c echo.Context) error {
+func (s *server) docs(c echo.Context) error {
 	p := docsPage{
-		layout:   s.newLayout(c, "API reference", "All operations of the API.", docsPath),
+		Layout:   s.NewLayout(c, "API reference", "All operations of the API.", docsPath),
 		Document: "/docs/openapi.json",
 	}
 	p.Wide, p.Nav, p.OGType, p.Stylesheet = true, "docs", "website", "swagger-ui.css"
 	c.Response().Header().Set("Content-Security-Policy", docsPolicy)
-	return s.render(c, http.StatusOK, "docs", p)
+	return s.Render(c, http.StatusOK, "docs", p)
 }
 
 // docsFolder handles GET /docs/. It redirects to /docs.
-func (s *site) docsFolder(c echo.Context) error {
+func (s *server) docsFolder(c echo.Context) error {
 	to := docsPath
 	if query := c.Request().URL.RawQuery; query != "" {
 		to += "?" + query
@@ -47,13 +48,13 @@ const guidesPath = "/docs/guide"
 const cacheGuides = "public, max-age=300"
 
 // firstGuide handles GET /docs/guide. It redirects to the path with a slash, because the guides have relative links.
-func (s *site) firstGuide(c echo.Context) error {
+func (s *server) firstGuide(c echo.Context) error {
 	return c.Redirect(http.StatusFound, guidesPath+"/")
 }
 
 // guides handles GET /docs/guide/ and GET /docs/guide/{file}. The guides are complete HTML documents that are built when the
 // service starts.
-func (s *site) guides(c echo.Context) error {
+func (s *server) guides(c echo.Context) error {
 	if s.Guides == nil {
 		return httpx.ErrNotFound
 	}
@@ -65,7 +66,7 @@ func (s *site) guides(c echo.Context) error {
 	h.Set("ETag", f.Tag)
 	h.Set("X-Content-Type-Options", "nosniff")
 	if f.Script { // the search script of the guides, which sends no requests
-		h.Set("Content-Security-Policy", policy+"; script-src 'self'")
+		h.Set("Content-Security-Policy", site.Policy+"; script-src 'self'")
 	}
 	for _, line := range c.Request().Header.Values("If-None-Match") {
 		if strings.Contains(line, f.Tag) || strings.TrimSpace(line) == "*" {

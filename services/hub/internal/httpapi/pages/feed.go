@@ -15,6 +15,8 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -27,7 +29,7 @@ const (
 
 // feedPage is the feed as the server renders it. The script of the page adds the events whose sequence numbers are above Head.
 type feedPage struct {
-	layout
+	site.Layout
 	Views     []tab
 	Channel   string
 	Head      int64
@@ -72,7 +74,7 @@ func feedViews() []feedView {
 		if lane.Filterable() {
 			views = append(views, feedView{
 				channel: "signals:lane:" + string(lane), query: "?lane=" + strings.ToLower(string(lane)),
-				label: titleCase(lane), types: callTypes, lane: lane,
+				label: format.TitleCase(lane), types: callTypes, lane: lane,
 			})
 		}
 	}
@@ -91,38 +93,38 @@ func viewOf(c echo.Context, views []feedView) feedView {
 }
 
 // feed handles GET /feed, the page with the latest events or price moves.
-func (s *site) feed(c echo.Context) error {
+func (s *server) feed(c echo.Context) error {
 	views := feedViews()
 	here := viewOf(c, views)
 	p := feedPage{
-		layout:  s.newLayout(c, "Live feed", "Live activity on Signalcast.", feedPath+here.query),
+		Layout:  s.NewLayout(c, "Live feed", "Live activity on Signalcast.", feedPath+here.query),
 		Channel: here.channel, UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}
 	p.Wide, p.Nav, p.OGType = true, "feed", "website"
 	for _, v := range views {
 		p.Views = append(p.Views, tab{Label: v.label, URL: feedPath + v.query, Here: v.channel == here.channel})
 	}
-	g := newPartReader(c.Request().Context(), partsTimeout)
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	if here.channel == wireChannel {
-		moves := callPart(g, "feed", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
+		moves := site.CallPart(g, "feed", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
 			Window: string(protocol.Window24h), Limit: movesShown,
 		})
-		p.Unavailable = g.wait()
+		p.Unavailable = g.Wait()
 		for _, m := range moves.Value.GetMoves() {
 			p.Rows = append(p.Rows, moveRow(m))
 		}
 	} else {
-		events := callPart(g, "feed", s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{
+		events := site.CallPart(g, "feed", s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{
 			Types: here.types, Lane: string(here.lane), Limit: eventsShown,
 		})
-		p.Unavailable = g.wait()
+		p.Unavailable = g.Wait()
 		p.Head = events.Value.GetHead()
 		p.Rows = feedRows(events.Value)
 	}
 	if s.socket != "" {
-		c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src"+s.socketSource())
+		c.Response().Header().Set("Content-Security-Policy", site.Policy+"; script-src 'self'; connect-src"+s.socketSource())
 	}
-	return s.renderParts(c, g, http.StatusOK, "feed", p)
+	return s.RenderParts(c, g, http.StatusOK, "feed", p)
 }
 
 // eventData has the members of event data that feed rows show.
@@ -174,22 +176,22 @@ func feedRowOf(e *feedv1.Event) feedRow {
 		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
 	}
 	if handle := e.GetHandle(); handle != "" {
-		r.Handle, r.HandleURL = "@"+handle, personPath+handle
+		r.Handle, r.HandleURL = "@"+handle, site.PersonPath+handle
 	}
 	if id := e.GetMarketId(); id != "" {
-		r.URL = marketPath + id
+		r.URL = site.MarketPath + id
 	}
 	switch e.GetType() {
 	case "signal.created":
-		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.side(d.Direction)+" at "+cents(d.PriceAtPrediction), d.TextTake
+		r.Receipt, r.Fact, r.Text = site.ReceiptPath+d.ID, d.side(d.Direction)+" at "+format.Cents(d.PriceAtPrediction), d.TextTake
 	case "signal.event":
-		r.URL, r.Text = receiptPath+d.SignalID, d.Event.Payload.Text
+		r.URL, r.Text = site.ReceiptPath+d.SignalID, d.Event.Payload.Text
 		r.Label = cmp.Or(eventLabels[signal.EventType(d.Event.Type)], eventLabels[signal.Note])
 		if d.Event.Payload.Confidence > 0 {
 			r.Fact = strconv.Itoa(d.Event.Payload.Confidence) + "% confidence"
 		}
 	case "signal.resolved":
-		r.URL, r.Fact = receiptPath+d.SignalID, statusLabel(d.Status)
+		r.URL, r.Fact = site.ReceiptPath+d.SignalID, format.StatusLabel(d.Status)
 		switch {
 		case d.Score == nil || d.Status == string(protocol.Void):
 		case d.Counted != nil && !*d.Counted:
@@ -212,8 +214,8 @@ func moveRow(m *wirev1.Move) feedRow {
 	named := &marketv1.Market{Outcomes: []string{cmp.Or(m.GetOutcome(), "Yes"), "No"}}
 	yes := view.SideName(named, string(protocol.Yes))
 	return feedRow{
-		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
-		Fact: yes + " " + percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueName(m.GetProvider()),
+		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: site.MarketPath + id,
+		Fact: yes + " " + format.Percent(m.GetFromBps()) + " to " + format.Percent(m.GetToBps()), Text: format.VenueName(m.GetProvider()),
 		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
 	}
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/labstack/echo/v4"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/testkit"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-
-	"github.com/signalcast/signalcast/pkg/httpx"
-	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -78,7 +78,7 @@ func setup(t testing.TB) *fixture {
 	}})
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
-	deps := pages.Deps{
+	deps := site.Deps{
 		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
 		Pins:       b.pins,
 		Visitor:    func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },

@@ -11,6 +11,8 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
@@ -22,7 +24,7 @@ const (
 )
 
 type homePage struct {
-	layout
+	site.Layout
 	OnAir                 []broadcastRow
 	Calls, Moves, Results []feedRow
 	Ranks                 []boardRow
@@ -36,20 +38,20 @@ type broadcastRow struct {
 }
 
 // home handles GET /, the page that explains the service and shows the latest activity. Parts that cannot be read within
-// partsTimeout are missing.
-func (s *site) home(c echo.Context) error {
-	g := newPartReader(c.Request().Context(), partsTimeout)
-	shows := readPart(g, "live", s.broadcasts)
+// site.PartsTimeout are missing.
+func (s *server) home(c echo.Context) error {
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	shows := site.ReadPart(g, "live", s.broadcasts)
 	calls := s.newestEvents(g, "calls", "signal.created")
 	results := s.newestEvents(g, "resolutions", "market.resolved")
-	moves := callPart(g, "moves", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
+	moves := site.CallPart(g, "moves", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
 		Window: string(protocol.Window24h), Limit: homeRows,
 	})
 	best := board.ParseQuery("", "", "", board.ByEdge)
-	ranks := callPart(g, "board", s.Ledger.Boards.ListBroadcast, best.Request(homeRanks))
-	unavailable := g.wait()
+	ranks := site.CallPart(g, "board", s.Ledger.Boards.ListBroadcast, best.Request(homeRanks))
+	unavailable := g.Wait()
 	p := homePage{
-		layout: s.newLayout(c, "", "Public calls on prediction markets, scored against the market price.", homePath),
+		Layout: s.NewLayout(c, "", "Public calls on prediction markets, scored against the market price.", homePath),
 		OnAir:  shows.Value, Calls: feedRows(calls.Value), Results: feedRows(results.Value),
 	}
 	p.Unavailable, p.Wide, p.OGType = unavailable, true, "website"
@@ -57,16 +59,16 @@ func (s *site) home(c echo.Context) error {
 		p.Moves = append(p.Moves, moveRow(m))
 	}
 	p.Ranks, _ = boardRows(ranks.Value.GetRows())
-	return s.renderParts(c, g, http.StatusOK, "home", p)
+	return s.RenderParts(c, g, http.StatusOK, "home", p)
 }
 
 // newestEvents starts to read the newest events of one type.
-func (s *site) newestEvents(g *partReader, name, eventType string) *part[*feedv1.ListEventsResponse] {
-	return callPart(g, name, s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{Types: []string{eventType}, Limit: homeRows})
+func (s *server) newestEvents(g *site.PartReader, name, eventType string) *site.Part[*feedv1.ListEventsResponse] {
+	return site.CallPart(g, name, s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{Types: []string{eventType}, Limit: homeRows})
 }
 
 // broadcasts returns the first homeBroadcasts live broadcasts of approved operators.
-func (s *site) broadcasts(ctx context.Context) ([]broadcastRow, error) {
+func (s *server) broadcasts(ctx context.Context) ([]broadcastRow, error) {
 	if s.OnAir == nil {
 		return nil, nil
 	}
@@ -81,9 +83,9 @@ func (s *site) broadcasts(ctx context.Context) ([]broadcastRow, error) {
 }
 
 func broadcastRowOf(show livestream.Show) broadcastRow {
-	row := broadcastRow{Handle: string(show.Handle), Viewers: countOf(show.Viewers, "viewer"), Since: show.StartedAt}
+	row := broadcastRow{Handle: string(show.Handle), Viewers: format.CountOf(show.Viewers, "viewer"), Since: show.StartedAt}
 	if show.Signal != nil {
-		row.Title, row.URL = show.Signal.Name, marketPath+string(show.Signal.MarketID)
+		row.Title, row.URL = show.Signal.Name, site.MarketPath+string(show.Signal.MarketID)
 	}
 	return row
 }

@@ -13,11 +13,11 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
-
-const livePath = "/live/"
 
 // broadcastState is the live data of an operator. It is empty unless an administrator has approved the operator.
 type broadcastState struct {
@@ -40,7 +40,7 @@ func (a *broadcastState) state() string {
 
 // readBroadcast returns the broadcast state of an operator. If the operator is not approved, the state is empty. Error:
 // db_unavailable.
-func (s *site) readBroadcast(ctx context.Context, handle protocol.Handle) (out broadcastState, err error) {
+func (s *server) readBroadcast(ctx context.Context, handle protocol.Handle) (out broadcastState, err error) {
 	if streamer, err := s.OnAir.Store.Streamer(ctx, handle); err != nil || streamer.Status != livestream.Approved {
 		return out, err
 	}
@@ -56,7 +56,7 @@ func (s *site) readBroadcast(ctx context.Context, handle protocol.Handle) (out b
 }
 
 type livePage struct {
-	layout
+	site.Layout
 	Handle, Heading                string
 	State, StateLabel, Text        string
 	OnAir, Approved                bool
@@ -75,26 +75,26 @@ var stateTexts = map[string][2]string{
 }
 
 // live handles GET /live/{handle}, the page of a live broadcast with its calls.
-func (s *site) live(c echo.Context) error {
+func (s *server) live(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
 	}
-	handle, name := account.Handle, nameOf(account.DisplayName, string(account.Handle))
-	read, g := &part[broadcastState]{}, newPartReader(c.Request().Context(), partsTimeout)
+	handle, name := account.Handle, format.NameOf(account.DisplayName, string(account.Handle))
+	read, g := &site.Part[broadcastState]{}, site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	if s.OnAir != nil {
-		read = readPart(g, "air", func(ctx context.Context) (broadcastState, error) { return s.readBroadcast(ctx, handle) })
+		read = site.ReadPart(g, "air", func(ctx context.Context) (broadcastState, error) { return s.readBroadcast(ctx, handle) })
 	}
-	g.wait()
+	g.Wait()
 	air, state := read.Value, read.Value.state()
 	p := livePage{
-		layout: s.newLayout(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", livePath+string(handle)),
+		Layout: s.NewLayout(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", site.LivePath+string(handle)),
 		Handle: string(handle), Heading: name, State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
-		OnAir: state == livestream.StateLive, Approved: air.Approved, Viewers: grouped(air.Viewers),
+		OnAir: state == livestream.StateLive, Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
 		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}
 	p.Wide, p.OGType = true, "video.other"
-	p.addPreview(s.HubURL, "operator", p.Handle)
+	p.AddPreview(s.HubURL, "operator", p.Handle)
 	if p.OnAir {
 		p.Stream, p.Started = air.Session.URL, protocol.Stamp(air.Session.StartedAt)
 	}
@@ -107,22 +107,22 @@ func (s *site) live(c echo.Context) error {
 	origins := s.videoOrigins(p.Stream)
 	p.Origins = strings.Join(origins, " ")
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))
-	return s.renderParts(c, g, http.StatusOK, "live", p)
+	return s.RenderParts(c, g, http.StatusOK, "live", p)
 }
 
 func (p *livePage) fillSignal(o *livestream.Overlay) {
-	p.Yes, p.No, p.MarketURL = "–", "–", marketsPath
+	p.Yes, p.No, p.MarketURL = "–", "–", site.MarketsPath
 	if o.MarketID == "" {
 		return
 	}
-	p.MarketID, p.MarketURL = string(o.MarketID), marketPath+string(o.MarketID)
+	p.MarketID, p.MarketURL = string(o.MarketID), site.MarketPath+string(o.MarketID)
 	p.Name = cmp.Or(o.Name, "Market "+p.MarketID)
 	if o.Annotation != nil {
 		p.Note = *o.Annotation
 	}
 	if o.YesPct != nil {
 		yes := int(*o.YesPct*100 + 0.5)
-		p.Yes, p.No = cents(yes), cents(10000-yes)
+		p.Yes, p.No = format.Cents(yes), format.Cents(10000-yes)
 	}
 }
 
@@ -131,7 +131,7 @@ var hostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f
 
 // videoOrigins returns the origins from which a page may load video: the configured video hosts and the hosts of the given stream
 // URLs.
-func (s *site) videoOrigins(streams ...string) []string {
+func (s *server) videoOrigins(streams ...string) []string {
 	var out, all []string
 	for _, host := range s.Videos {
 		all = append(all, "https://"+host)
@@ -151,10 +151,10 @@ func (s *site) videoOrigins(streams ...string) []string {
 
 // videoPolicy returns the Content-Security-Policy of a page that plays video from the given origins. It allows blob URLs, which
 // the player creates.
-func (s *site) videoPolicy(origins []string) string {
+func (s *server) videoPolicy(origins []string) string {
 	from := ""
 	if len(origins) > 0 {
 		from = " " + strings.Join(origins, " ")
 	}
-	return policy + "; script-src 'self'; media-src 'self' blob:" + from + "; connect-src 'self'" + s.socketSource() + from
+	return site.Policy + "; script-src 'self'; media-src 'self' blob:" + from + "; connect-src 'self'" + s.socketSource() + from
 }

@@ -12,12 +12,14 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
 type marketPage struct {
-	layout
+	site.Layout
 	ID, Question, About        string
 	Venue, VenueURL, Lane      string
 	Status                     statusBadge
@@ -57,7 +59,7 @@ const (
 
 // market handles GET /m/{marketId}, the page of a market. If the market cannot be read, the request fails; any other part may be
 // missing.
-func (s *site) market(c echo.Context) error {
+func (s *server) market(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
 		return market.ErrUnknown
@@ -68,21 +70,21 @@ func (s *site) market(c echo.Context) error {
 		return market.ReadError(err)
 	}
 	interval := intervalOf(c.QueryParam("interval"), m)
-	g := newPartReader(ctx, partsTimeout)
-	history := callPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
+	g := site.NewPartReader(ctx, site.PartsTimeout)
+	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
 		MarketId: string(id), Interval: string(interval),
 	})
-	ledger := callPart(g, "ledger", s.Ledger.Signals.ListLedger, &signalv1.ListLedgerRequest{
+	ledger := site.CallPart(g, "ledger", s.Ledger.Signals.ListLedger, &signalv1.ListLedgerRequest{
 		MarketId: string(id), Limit: callsRead,
 	})
-	crowd := callPart(g, "crowd", s.Ledger.Signals.GetCrowd, &signalv1.GetCrowdRequest{MarketId: string(id)})
-	outcome := readPart(g, "outcome", func(ctx context.Context) (*resolutionv1.Outcome, error) {
+	crowd := site.CallPart(g, "crowd", s.Ledger.Signals.GetCrowd, &signalv1.GetCrowdRequest{MarketId: string(id)})
+	outcome := site.ReadPart(g, "outcome", func(ctx context.Context) (*resolutionv1.Outcome, error) {
 		return s.Ledger.Outcome(ctx,
 			id)
 	})
-	mood := callPart(g, "sentiment", s.Ledger.Catalogue.GetSentiment, &cataloguev1.GetSentimentRequest{MarketId: string(id)})
-	related := callPart(g, "related", s.Ledger.Catalogue.GetRelated, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
-	unavailable := g.wait()
+	mood := site.CallPart(g, "sentiment", s.Ledger.Catalogue.GetSentiment, &cataloguev1.GetSentimentRequest{MarketId: string(id)})
+	related := site.CallPart(g, "related", s.Ledger.Catalogue.GetRelated, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
+	unavailable := g.Wait()
 
 	p := s.marketOf(c, m)
 	p.Unavailable = unavailable
@@ -99,7 +101,7 @@ func (s *site) market(c echo.Context) error {
 	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
 	p.Related = relatedOf(related.Value.GetRelated())
 	p.Description = p.card()
-	return s.renderParts(c, g, http.StatusOK, "market", p)
+	return s.RenderParts(c, g, http.StatusOK, "market", p)
 }
 
 // intervalOf returns the interval of the chart from the query. The default is one day for an open market and all time for a
@@ -126,31 +128,31 @@ func tabsOf(here protocol.Interval) []tab {
 	return names
 }
 
-func (s *site) marketOf(c echo.Context, m *marketv1.Market) marketPage {
+func (s *server) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 	id, unit := m.GetId(), m.GetVolumeUnit()
 	p := marketPage{
-		layout: s.newLayout(c, m.GetTitle(), "", "/m/"+id), ID: id, Question: m.GetTitle(), About: m.GetDescription(),
-		Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()), Named: market.Labels(m) != nil, CallAt: maxPrice / 2,
-		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, "usd"), Liquidity: amount(m.Liquidity, unit),
+		Layout: s.NewLayout(c, m.GetTitle(), "", "/m/"+id), ID: id, Question: m.GetTitle(), About: m.GetDescription(),
+		Venue: format.VenueName(m.GetProvider()), Lane: format.TitleCase(m.GetLane()), Named: market.Labels(m) != nil, CallAt: maxPrice / 2,
+		Volume: format.Amount(m.Volume, unit), Volume24h: format.Amount(m.Volume24H, "usd"), Liquidity: format.Amount(m.Liquidity, unit),
 	}
 	p.Wide, p.Nav = true, "markets"
-	p.addPreview(s.HubURL, "market", p.ID)
+	p.AddPreview(s.HubURL, "market", p.ID)
 	if m.GetProvider() == string(protocol.Manual) { // native markets have no order book
 		p.Volume, p.Volume24h, p.Liquidity = "", "", ""
 	} else {
-		p.VenueURL = link(m.GetUrl())
+		p.VenueURL = format.Link(m.GetUrl())
 	}
 	if m.ResolutionSource != nil {
-		p.Source = link(m.GetResolutionSource())
+		p.Source = format.Link(m.GetResolutionSource())
 	}
 	p.YesLabel, p.NoLabel = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
 	if m.YesBps != nil {
-		yes := clampPrice(m.GetYesBps())
-		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(maxPrice-yes), float64(yes)/100
+		yes := format.ClampPrice(m.GetYesBps())
+		p.Priced, p.Yes, p.No, p.YesPct = true, format.Percent(yes), format.Percent(maxPrice-yes), float64(yes)/100
 		p.CallAt = min(max(yes, 1), maxPrice-1)
 	}
 	if end := ledgerclient.Time(m.GetEndDate()); !end.IsZero() {
-		p.Ends, p.EndsISO, p.TimeLeft = when(end), protocol.Stamp(end), timeLeft(end, s.Now())
+		p.Ends, p.EndsISO, p.TimeLeft = format.When(end), protocol.Stamp(end), format.TimeLeft(end, s.Now())
 	}
 	return p
 }
@@ -162,7 +164,7 @@ func (p *marketPage) card() string {
 		text = p.YesLabel + " " + p.Yes + ", " + p.NoLabel + " " + p.No + ". " + text
 	}
 	if !p.Unavailable["ledger"] {
-		text += " " + countOf(p.Calls, "call") + "."
+		text += " " + format.CountOf(p.Calls, "call") + "."
 	}
 	if p.Ends != "" {
 		text += " Ends " + p.Ends + "."

@@ -13,6 +13,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -53,7 +54,7 @@ func (p *marketPage) addStatus(m *marketv1.Market, o *resolutionv1.Outcome, now 
 	p.Status = statusOf(m, o, now)
 	p.Open = m.GetStatus() == string(protocol.MarketOpen) && p.Status.Class == "open"
 	if m.ClosePriceBps != nil {
-		p.Close = percent(clampPrice(m.GetClosePriceBps()))
+		p.Close = format.Percent(format.ClampPrice(m.GetClosePriceBps()))
 	}
 }
 
@@ -99,7 +100,7 @@ func outcomeOf(m *marketv1.Market, o *resolutionv1.Outcome) *outcomePart {
 		return part
 	}
 	part.Label, part.Class = resolvedLabel(m, o.Outcome), strings.ToLower(*o.Outcome)
-	part.Resolver, part.At, part.AtISO = resolverOf(o), when(ledgerclient.Time(o.GetResolvedAt())),
+	part.Resolver, part.At, part.AtISO = resolverOf(o), format.When(ledgerclient.Time(o.GetResolvedAt())),
 		ledgerclient.Stamp(o.GetResolvedAt())
 	return part
 }
@@ -111,11 +112,11 @@ func callsOf(list []*signalv1.Signal, named map[string]*marketv1.Market) []callR
 	for _, call := range list {
 		side, status, filed := call.GetDirection(), call.GetStatus(), ledgerclient.Time(call.GetCreatedAt())
 		rows = append(rows, callRow{
-			ID: call.GetId(), Title: cmp.Or(call.GetMarketTitle(), call.GetMarketId()), Caller: callerName(call),
-			Handle: call.GetHandle(), Side: view.SideName(named[call.GetMarketId()], side), SideClass: sideClass(side),
-			Price: priceOf(call), Take: call.GetTextTake(),
-			Status: status, StatusLabel: statusLabel(status), Score: callPoints(call),
-			At: when(filed), ShortAt: filed.UTC().Format("2 Jan, 15:04"), AtISO: protocol.Stamp(filed),
+			ID: call.GetId(), Title: cmp.Or(call.GetMarketTitle(), call.GetMarketId()), Caller: format.CallerName(call),
+			Handle: call.GetHandle(), Side: view.SideName(named[call.GetMarketId()], side), SideClass: format.SideClass(side),
+			Price: format.PriceOf(call), Take: call.GetTextTake(),
+			Status: status, StatusLabel: format.StatusLabel(status), Score: format.CallPoints(call),
+			At: format.When(filed), ShortAt: filed.UTC().Format("2 Jan, 15:04"), AtISO: protocol.Stamp(filed),
 		})
 	}
 	return rows
@@ -128,19 +129,19 @@ const agreementBps = 300
 func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
 	yes := view.SideName(m, string(protocol.Yes))
 	if c != nil && c.TopYesPercent != nil {
-		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% " + yes + " in " + countOf(int64(c.GetTopSample()), "call")
+		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% " + yes + " in " + format.CountOf(int64(c.GetTopSample()), "call")
 	}
 	total := c.GetYes() + c.GetNo()
 	if total <= 0 {
 		return nil, top
 	}
-	part = &crowdPart{Pct: min(max(view.SharePercent(c.GetYes(), total), 0), 100), Calls: countOf(total, "call")}
+	part = &crowdPart{Pct: min(max(view.SharePercent(c.GetYes(), total), 0), 100), Calls: format.CountOf(total, "call")}
 	part.Yes = strconv.FormatInt(part.Pct, 10) + "%"
 	if m.YesBps == nil {
 		return part, top
 	}
 	gap := int(100*part.Pct) - int(m.GetYesBps())
-	part.Gap, part.Text = pointsOf(gap), "The crowd and the market agree."
+	part.Gap, part.Text = format.PointsOf(gap), "The crowd and the market agree."
 	switch {
 	case gap > agreementBps:
 		part.Text = "Forecasters are more confident in " + yes + " than the market."
@@ -163,12 +164,12 @@ func sentimentOf(m *cataloguev1.GetSentimentResponse, yes, no string) *sentiment
 		part.Lines = append(part.Lines, "Average confidence: "+sideValues(yes, m.ConfidenceYes, no, m.ConfidenceNo))
 	}
 	if n := m.GetTakesYes() + m.GetTakesNo(); n > 0 {
-		part.Lines = append(part.Lines, countOf(n, "take")+": "+digits(m.GetTakesYes())+" for "+yes+", "+
-			digits(m.GetTakesNo())+" for "+no)
+		part.Lines = append(part.Lines, format.CountOf(n, "take")+": "+format.Digits(m.GetTakesYes())+" for "+yes+", "+
+			format.Digits(m.GetTakesNo())+" for "+no)
 	}
-	last := "Last 24 hours: " + countOf(m.GetSignals24H(), "call")
+	last := "Last 24 hours: " + format.CountOf(m.GetSignals24H(), "call")
 	if m.Move24HBps != nil {
-		last += ", price " + pointsOf(int(m.GetMove24HBps())) + " percentage points"
+		last += ", price " + format.PointsOf(int(m.GetMove24HBps())) + " percentage points"
 	}
 	part.Lines = append(part.Lines, last)
 	return part

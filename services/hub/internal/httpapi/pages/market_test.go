@@ -12,7 +12,6 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 

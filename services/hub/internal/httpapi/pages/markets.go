@@ -12,12 +12,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
-
-const marketsPath = "/markets"
 
 // Maximum numbers of markets and of heatmap tiles on the markets page.
 const (
@@ -31,7 +31,7 @@ const byVolume24h = "volume24h"
 var sorts = [...]struct{ value, label string }{{"volume", "Volume"}, {byVolume24h, "24 h volume"}, {"endDate", "Ending soon"}}
 
 type marketsPage struct {
-	layout
+	site.Layout
 	Query             marketQuery
 	Lanes             []tab
 	States            []tab
@@ -104,9 +104,9 @@ func (l marketQuery) url() string {
 	set("sort", l.Sort, l.Sort != sorts[0].value)
 	set("cursor", l.cursor, l.cursor != "")
 	if len(v) == 0 {
-		return marketsPath
+		return site.MarketsPath
 	}
-	return marketsPath + "?" + v.Encode()
+	return site.MarketsPath + "?" + v.Encode()
 }
 
 // firstPage returns the path and query of the first page for a copy of l that the function change has modified.
@@ -122,18 +122,18 @@ func (l marketQuery) isDefault() bool {
 }
 
 // markets handles GET /markets, the page with the markets of all venues.
-func (s *site) markets(c echo.Context) error {
+func (s *server) markets(c echo.Context) error {
 	l := marketQueryOf(c)
-	g := newPartReader(c.Request().Context(), partsTimeout)
-	rows, tiles := callPart(g, "markets", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	rows, tiles := site.CallPart(g, "markets", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
 		Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
-	}), &part[[]*cataloguev1.Tile]{}
+	}), &site.Part[[]*cataloguev1.Tile]{}
 	if l.isDefault() {
-		tiles = readPart(g, "tiles", func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
+		tiles = site.ReadPart(g, "tiles", func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
 	}
-	unavailable := g.wait()
+	unavailable := g.Wait()
 	p := marketsPage{
-		layout: s.newLayout(c, l.title(), "Prediction markets with prices and calls.", l.canonical()),
+		Layout: s.NewLayout(c, l.title(), "Prediction markets with prices and calls.", l.canonical()),
 		Query:  l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
 		Tiles: s.tilesOf(c.Request().Context(), tiles.Value), Suggestions: l.suggestions(),
 		ClearURL: l.firstPage(func(l *marketQuery) { l.Text = "" }),
@@ -158,15 +158,15 @@ func (s *site) markets(c echo.Context) error {
 	if l.cursor != "" {
 		p.FirstURL = l.firstPage(func(*marketQuery) {})
 	}
-	return s.renderParts(c, g, http.StatusOK, "markets", p)
+	return s.RenderParts(c, g, http.StatusOK, "markets", p)
 }
 
 // heatmap returns the tiles of the heatmap. If the pinned markets cannot be read, it records the error in g and returns the other
 // tiles.
-func (s *site) heatmap(ctx context.Context, g *partReader) ([]*cataloguev1.Tile, error) {
+func (s *server) heatmap(ctx context.Context, g *site.PartReader) ([]*cataloguev1.Tile, error) {
 	tiles, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, "")
 	if tiles.Failed != nil {
-		g.fail("pins", tiles.Failed)
+		g.Fail("pins", tiles.Failed)
 	}
 	return tiles.GetTiles(), err
 }
@@ -176,7 +176,7 @@ func (l marketQuery) title() string {
 	case l.Text != "":
 		return "Search: " + l.Text
 	case l.Lane != "":
-		return titleCase(l.Lane) + " markets"
+		return format.TitleCase(l.Lane) + " markets"
 	}
 	return "Markets"
 }
@@ -191,7 +191,7 @@ func (l marketQuery) lanes() []tab {
 	for _, lane := range protocol.Lanes {
 		if lane.Filterable() {
 			tabs = append(tabs, tab{
-				Label: titleCase(lane), URL: l.firstPage(func(l *marketQuery) { l.Lane = lane }),
+				Label: format.TitleCase(lane), URL: l.firstPage(func(l *marketQuery) { l.Lane = lane }),
 				Here: l.Lane == lane,
 			})
 		}
@@ -232,15 +232,15 @@ func (l marketQuery) suggestions() []string {
 func rowOf(m *marketv1.Market) marketRow {
 	unit := m.GetVolumeUnit()
 	r := marketRow{
-		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()),
-		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, unit), Status: closedLabel(m),
+		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: format.VenueName(m.GetProvider()), Lane: format.TitleCase(m.GetLane()),
+		Volume: format.Amount(m.Volume, unit), Volume24h: format.Amount(m.Volume24H, unit), Status: closedLabel(m),
 	}
 	if market.Labels(m) != nil {
 		r.Side = view.SideName(m, string(protocol.Yes))
 	}
 	if m.YesBps != nil {
-		yes := clampPrice(m.GetYesBps())
-		r.Yes, r.YesPct = percent(yes), float64(yes)/100
+		yes := format.ClampPrice(m.GetYesBps())
+		r.Yes, r.YesPct = format.Percent(yes), float64(yes)/100
 	}
 	if end := m.GetEndDate(); end != nil {
 		r.Ends, r.EndsISO = end.AsTime().Format("2 Jan 2006"), ledgerclient.Stamp(end)
@@ -252,27 +252,27 @@ func rowOf(m *marketv1.Market) marketRow {
 const strongMove = 500
 
 // tilesOf returns the tiles of the heatmap, with the names of the sides of their markets.
-func (s *site) tilesOf(ctx context.Context, list []*cataloguev1.Tile) []tilePart {
+func (s *server) tilesOf(ctx context.Context, list []*cataloguev1.Tile) []tilePart {
 	list = list[:min(len(list), tilesShown)]
 	named := s.marketsOf(ctx, view.List(list, (*cataloguev1.Tile).GetMarketId)...)
 	out := make([]tilePart, 0, len(list))
 	for _, t := range list {
 		one := tilePart{
-			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: titleCase(t.GetLane()), Class: "flat",
-			Volume: amount(&t.Volume24H, "usd"), Markets: countOf(int64(t.GetMarketCount()), "market"),
+			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: format.TitleCase(t.GetLane()), Class: "flat",
+			Volume: format.Amount(&t.Volume24H, "usd"), Markets: format.CountOf(int64(t.GetMarketCount()), "market"),
 		}
 		if one.Label == one.Title {
 			one.Label = one.Lane
 		}
 		if t.YesBps != nil {
-			one.Yes = percent(clampPrice(t.GetYesBps()))
+			one.Yes = format.Percent(format.ClampPrice(t.GetYesBps()))
 			if m := named[t.GetMarketId()]; market.Labels(m) != nil {
 				one.Side = view.SideName(m, string(protocol.Yes))
 			}
 		}
 		if t.Move24HBps != nil {
 			move := t.GetMove24HBps()
-			one.Move, one.Class = pointsOf(int(move)), trendOf(int64(move))
+			one.Move, one.Class = format.PointsOf(int(move)), trendOf(int64(move))
 			if move >= strongMove || move <= -strongMove {
 				one.Class += " strong"
 			}

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
-
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )

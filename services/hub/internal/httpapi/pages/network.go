@@ -10,9 +10,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	stationv1 "github.com/signalcast/signalcast/proto/station/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
@@ -26,7 +29,7 @@ const (
 )
 
 type networkPage struct {
-	layout
+	site.Layout
 	Stations     []stationPart
 	MoreStations string
 	Tapes        []federation.Tape
@@ -66,30 +69,30 @@ func (p networkPage) OtherStations(origins []string) string {
 }
 
 // network handles GET /network, the stations with their forecasters and clips.
-func (s *site) network(c echo.Context) error {
-	g := newPartReader(c.Request().Context(), partsTimeout)
-	active := callPart(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
-	updates := readPart(g, "updates", s.Network.LastReads)
-	tapes := readPart(g, "tapes", func(ctx context.Context) ([]federation.Tape, error) {
+func (s *server) network(c echo.Context) error {
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	active := site.CallPart(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
+	updates := site.ReadPart(g, "updates", s.Network.LastReads)
+	tapes := site.ReadPart(g, "tapes", func(ctx context.Context) ([]federation.Tape, error) {
 		return s.Network.Tapes(ctx, federation.Wanted{}, tapesShown)
 	})
-	operators := readPart(g, "operators", func(ctx context.Context) ([]federation.Operator, error) {
+	operators := site.ReadPart(g, "operators", func(ctx context.Context) ([]federation.Operator, error) {
 		return s.Network.Operators(ctx, federation.Wanted{}, federation.MaxOperators)
 	})
-	unavailable := g.wait()
+	unavailable := g.Wait()
 	p := networkPage{
-		layout: s.newLayout(c, "Network", "Partner stations with their forecasters and clips.", networkPath),
+		Layout: s.NewLayout(c, "Network", "Partner stations with their forecasters and clips.", networkPath),
 		Tapes:  tapes.Value, Operators: operators.Value, names: map[string]string{federation.Hub: "This station"},
 	}
 	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "network", "website"
 	p.markets = s.tapeMarkets(c.Request().Context(), p.Tapes)
 	p.addStations(s, active.Value.GetStations(), updates.Value)
-	return s.renderParts(c, g, http.StatusOK, "network", p)
+	return s.RenderParts(c, g, http.StatusOK, "network", p)
 }
 
 // addStations adds this station and at most stationsShown active partners, with their statuses. For each station, it counts the
 // operators and clips that the page lists.
-func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates map[string]time.Time) {
+func (p *networkPage) addStations(s *server, list []*stationv1.Station, updates map[string]time.Time) {
 	operators, tapes := map[string]int64{}, map[string]int64{}
 	for i := range p.Operators {
 		operators[p.Operators[i].Origin]++
@@ -98,7 +101,7 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 		tapes[p.Tapes[i].Origin]++
 	}
 	add := func(origin string, one stationPart) {
-		one.Operators, one.Tapes = countOf(operators[origin], "forecaster"), countOf(tapes[origin], "clip")
+		one.Operators, one.Tapes = format.CountOf(operators[origin], "forecaster"), format.CountOf(tapes[origin], "clip")
 		p.Stations = append(p.Stations, one)
 	}
 	add(federation.Hub, stationPart{
@@ -108,13 +111,13 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 	for i, st := range list {
 		p.names[st.GetStationId()] = st.GetName()
 		if i >= stationsShown {
-			p.MoreStations = countOf(int64(len(list)-stationsShown), "more active station")
+			p.MoreStations = format.CountOf(int64(len(list)-stationsShown), "more active station")
 			continue
 		}
-		one := stationPart{Name: st.GetName(), URL: link(st.GetUrl()), Host: hostOf(st.GetUrl()), About: st.GetDescription()}
+		one := stationPart{Name: st.GetName(), URL: format.Link(st.GetUrl()), Host: hostOf(st.GetUrl()), About: st.GetDescription()}
 		var lanes []string
 		for _, l := range st.GetLanes() {
-			lanes = append(lanes, titleCase(l))
+			lanes = append(lanes, format.TitleCase(l))
 		}
 		one.Lanes = strings.Join(lanes, ", ")
 		at, was := updates[st.GetStationId()]
@@ -126,9 +129,9 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 		case !was:
 			one.State, one.Class, one.StatusNote = "No data yet", "open", "No data has been received yet."
 		case s.Now().Sub(at) > s.Keep:
-			one.State, one.Class, one.StatusNote = "No updates", "down", "Last update "+when(at)+". Its data is too old to show."
+			one.State, one.Class, one.StatusNote = "No updates", "down", "Last update "+format.When(at)+". Its data is too old to show."
 		default:
-			one.State, one.Class, one.StatusNote = "Active", "up", "Last update "+when(at)+"."
+			one.State, one.Class, one.StatusNote = "Active", "up", "Last update "+format.When(at)+"."
 		}
 		add(st.GetStationId(), one)
 	}
@@ -136,16 +139,16 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 
 // tapeMarkets returns the markets to which clips (tapes) belong, by id. Markets that cannot be read within titlesTimeout are
 // missing.
-func (s *site) tapeMarkets(ctx context.Context, tapes []federation.Tape) map[string]*marketv1.Market {
-	g, found := newPartReader(ctx, titlesTimeout), map[string]*part[*marketv1.Market]{}
+func (s *server) tapeMarkets(ctx context.Context, tapes []federation.Tape) map[string]*marketv1.Market {
+	g, found := site.NewPartReader(ctx, titlesTimeout), map[string]*site.Part[*marketv1.Market]{}
 	for _, t := range tapes {
 		if t.MarketID != "" && found[t.MarketID] == nil {
-			found[t.MarketID] = readPart(g, t.MarketID, func(ctx context.Context) (*marketv1.Market, error) {
-				return s.Ledger.Market(ctx, marketID(t.MarketID))
+			found[t.MarketID] = site.ReadPart(g, t.MarketID, func(ctx context.Context) (*marketv1.Market, error) {
+				return s.Ledger.Market(ctx, protocol.MarketID(t.MarketID))
 			})
 		}
 	}
-	g.wait()
+	g.Wait()
 	out := map[string]*marketv1.Market{}
 	for id, m := range found {
 		if m.Value.GetTitle() != id { // otherwise the market has no title yet

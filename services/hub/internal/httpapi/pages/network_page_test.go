@@ -8,7 +8,6 @@ import (
 
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
-
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 

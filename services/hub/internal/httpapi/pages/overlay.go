@@ -11,6 +11,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
@@ -40,7 +42,7 @@ type overlayPage struct {
 
 // overlay handles GET /overlay/{handle}, the overlay page of an operator. The page depends only on the URL, not on the visitor,
 // and needs no database.
-func (s *site) overlay(c echo.Context) error {
+func (s *server) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
 		return operator.ErrUnknown
@@ -55,7 +57,7 @@ func (s *site) overlay(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", overlayPolicy+s.socketSource())
 	h.Del("X-Frame-Options")
-	return s.render(c, http.StatusOK, "overlay", p)
+	return s.Render(c, http.StatusOK, "overlay", p)
 }
 
 // knownOrFirst returns word if it is in known, otherwise the first element of known.
@@ -77,7 +79,7 @@ func scaleOf(raw string) string {
 
 // socketSource returns the origin of the live feed for a Content-Security-Policy, with a leading space. It returns "" without a
 // live feed.
-func (s *site) socketSource() string {
+func (s *server) socketSource() string {
 	if s.socket == "" {
 		return ""
 	}
@@ -101,7 +103,7 @@ type embedPage struct {
 
 // embed handles GET /operator/{handle}/embed, the record of an operator for other sites. If the record cannot be read, the embed
 // shows that it is unavailable.
-func (s *site) embed(c echo.Context) error {
+func (s *server) embed(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
@@ -109,16 +111,16 @@ func (s *site) embed(c echo.Context) error {
 	ctx := c.Request().Context()
 	p := embedPage{
 		Title: account.DisplayName + " (@" + string(account.Handle) + ") · Signalcast",
-		URL:   s.HubURL + personPath + string(account.Handle),
-		Name:  nameOf(account.DisplayName, string(account.Handle)), Handle: string(account.Handle),
+		URL:   s.HubURL + site.PersonPath + string(account.Handle),
+		Name:  format.NameOf(account.DisplayName, string(account.Handle)), Handle: string(account.Handle),
 		BotLabel: botLabels[account.Type],
 	}
 	r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(account.Handle, embedCalls, 0))
 	st := r.GetStats()
 	p.Unavailable = err != nil
-	p.Calls, p.WinRate, p.Score = grouped(st.GetTotal()), "–", signed(int(st.GetScore()))
+	p.Calls, p.WinRate, p.Score = format.Grouped(st.GetTotal()), "–", format.Signed(int(st.GetScore()))
 	if record.Resolved(st) > 0 {
-		p.WinRate = digits(int64(st.GetAccuracy())) + "%"
+		p.WinRate = format.Digits(int64(st.GetAccuracy())) + "%"
 	}
 	p.Recent = callsOf(r.GetRecent(), s.marketsOf(ctx, view.List(r.GetRecent(), (*signalv1.Signal).GetMarketId)...))
 	h := c.Response().Header()
@@ -127,5 +129,5 @@ func (s *site) embed(c echo.Context) error {
 	if p.Unavailable {
 		httpx.Degrade(c, "record")
 	}
-	return s.render(c, http.StatusOK, "embed", p)
+	return s.Render(c, http.StatusOK, "embed", p)
 }

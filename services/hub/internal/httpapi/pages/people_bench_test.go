@@ -10,17 +10,16 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/skill"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
-
-	"github.com/signalcast/signalcast/pkg/ledgerclient"
-	"github.com/signalcast/signalcast/pkg/protocol"
-	"github.com/signalcast/signalcast/pkg/skill"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
-	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -90,11 +89,11 @@ func (s *memoryStore) LastReads(context.Context) (out map[string]time.Time, err 
 }
 
 // wirePeople sets the dependencies of the profile and network pages.
-func (b *fixture) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
+func (b *fixture) wirePeople(d *site.Deps, conn grpc.ClientConnInterface) {
 	b.store = &memoryStore{}
 	ledger := ledgerclient.New(conn)
 	accounts := identityclaim.Accounts{Ledger: ledger.Operators}
-	d.People = pages.People{
+	d.People = site.People{
 		Follows: follow.NewService(operator.Directory{Ledger: ledger.Operators}, b.store, b.clock.Now),
 		Claims:  identityclaim.NewService([]identityclaim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, nil, b.store, b.clock.Now),
 		Payouts: identityclaim.Payouts{Accounts: accounts},

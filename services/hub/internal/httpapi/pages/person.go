@@ -16,6 +16,8 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
@@ -23,10 +25,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-const personPath = "/u/"
-
 type personPage struct {
-	layout
+	site.Layout
 	passport
 	Summary             recordSummary
 	Own, IsFollowing    bool       // Own: the visitor is the operator; IsFollowing: the visitor follows the operator
@@ -47,28 +47,28 @@ const (
 )
 
 // person handles GET /u/{handle}, the profile and record of an operator.
-func (s *site) person(c echo.Context) error {
+func (s *server) person(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
 	}
-	v, before := s.viewer(c), request.Cursor(c.QueryParam("before"))
-	ledger, handle, counts := s.Ledger.Records, string(account.Handle), &part[follow.Counts]{}
-	g := newPartReader(c.Request().Context(), partsTimeout)
-	p := personPage{passport: s.passportOf(g, account), Own: v.session.UserID != "" && v.session.UserID == string(account.ID)}
-	sum := callPart(g, "record", ledger.GetOperatorRecord, record.Request(account.Handle, 0, momentsShown))
-	calls := callPart(g, "calls", ledger.ListCalls, &recordv1.ListCallsRequest{
+	v, before := s.Viewer(c), request.Cursor(c.QueryParam("before"))
+	ledger, handle, counts := s.Ledger.Records, string(account.Handle), &site.Part[follow.Counts]{}
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	p := personPage{passport: s.passportOf(g, account), Own: v.Session.UserID != "" && v.Session.UserID == string(account.ID)}
+	sum := site.CallPart(g, "record", ledger.GetOperatorRecord, record.Request(account.Handle, 0, momentsShown))
+	calls := site.CallPart(g, "calls", ledger.ListCalls, &recordv1.ListCallsRequest{
 		Handle: handle, Limit: callsPerPage,
 		Cursor: before,
 	})
-	skill := callCached(g, "skill", s.skills, handle, ledger.GetSkill, &recordv1.GetSkillRequest{Handle: handle, Window: "all"})
-	course := callCached(g, "course", s.courses, handle, ledger.GetCourse, &recordv1.GetCourseRequest{Handle: handle})
-	if v.session.UserID != "" && !p.Own {
-		counts = readPart(g, "following", func(ctx context.Context) (follow.Counts, error) {
-			return s.People.Follows.Counts(ctx, operator.ID(v.session.UserID), account.Handle)
+	skill := site.CallCached(g, "skill", s.skills, handle, ledger.GetSkill, &recordv1.GetSkillRequest{Handle: handle, Window: "all"})
+	course := site.CallCached(g, "course", s.courses, handle, ledger.GetCourse, &recordv1.GetCourseRequest{Handle: handle})
+	if v.Session.UserID != "" && !p.Own {
+		counts = site.ReadPart(g, "following", func(ctx context.Context) (follow.Counts, error) {
+			return s.People.Follows.Counts(ctx, operator.ID(v.Session.UserID), account.Handle)
 		})
 	}
-	unavailable := g.wait()
+	unavailable := g.Wait()
 	named := s.marketsOf(c.Request().Context(), append(view.List(calls.Value.GetSignals(), (*signalv1.Signal).GetMarketId),
 		view.List(sum.Value.GetMoments(), (*recordv1.Moment).GetMarketId)...)...)
 	if sum.Value != nil {
@@ -86,11 +86,11 @@ func (s *site) person(c echo.Context) error {
 	if before != "" {
 		p.NewestURL = callsURL(handle, "")
 	}
-	p.layout = s.newLayout(c, p.DisplayName+" (@"+handle+")", p.card(), personPath+handle)
-	p.addPreview(s.HubURL, "operator", handle)
+	p.Layout = s.NewLayout(c, p.DisplayName+" (@"+handle+")", p.card(), site.PersonPath+handle)
+	p.AddPreview(s.HubURL, "operator", handle)
 	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != ""
-	p.IsFollowing, p.Unavailable["following"] = counts.Value.IsFollowing, v.err != nil || unavailable["following"]
-	return s.renderParts(c, g, http.StatusOK, "person", p)
+	p.IsFollowing, p.Unavailable["following"] = counts.Value.IsFollowing, v.Err != nil || unavailable["following"]
+	return s.RenderParts(c, g, http.StatusOK, "person", p)
 }
 
 // card returns a one-line description of the operator for link previews.
@@ -100,14 +100,14 @@ func (p *personPage) card() string {
 		text = "@" + p.Handle + " on Signalcast, a bot (" + p.BotLabel + ")."
 	}
 	if p.Summary.calls > 0 {
-		text += " " + countOf(p.Summary.calls, "call") + ", " + p.Summary.Won + " won, " + p.Summary.Lost + " lost, " +
+		text += " " + format.CountOf(p.Summary.calls, "call") + ", " + p.Summary.Won + " won, " + p.Summary.Lost + " lost, " +
 			p.Summary.Score + " " + p.Summary.ScoreUnit + "."
 	}
 	return text
 }
 
 // byHandle returns the account with the handle in the path, in upper or lower case. Error: not_found.
-func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
+func (s *server) byHandle(c echo.Context) (identityclaim.Account, error) {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
 		return identityclaim.Account{}, operator.ErrUnknown
@@ -116,15 +116,15 @@ func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 }
 
 // follow handles POST /u/{handle}/follow, which makes the visitor follow the operator.
-func (s *site) follow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Follow) }
+func (s *server) follow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Follow) }
 
 // unfollow handles POST /u/{handle}/unfollow, which makes the visitor stop following the operator.
-func (s *site) unfollow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Unfollow) }
+func (s *server) unfollow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Unfollow) }
 
-func (s *site) changeFollow(
+func (s *server) changeFollow(
 	c echo.Context, change func(context.Context, operator.Operator, protocol.Handle) (follow.Counts, error),
 ) error {
-	v, err := s.formViewer(c)
+	v, err := s.FormViewer(c)
 	if err != nil {
 		return err
 	}
@@ -132,14 +132,14 @@ func (s *site) changeFollow(
 	if err != nil {
 		return operator.ErrUnknown
 	}
-	me := operator.Operator{ID: operator.ID(v.session.UserID), Handle: protocol.Handle(v.handle)}
+	me := operator.Operator{ID: operator.ID(v.Session.UserID), Handle: protocol.Handle(v.Handle)}
 	switch _, err := change(c.Request().Context(), me, handle); {
 	case errors.Is(err, follow.ErrSelf):
 		return follow.ErrSelf.WithText("You cannot follow yourself.")
 	case err != nil:
 		return err
 	}
-	return redirect(c, personPath+string(handle))
+	return site.Redirect(c, site.PersonPath+string(handle))
 }
 
 // recordSummary has the totals of an operator as formatted texts.
@@ -172,33 +172,33 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse, named map[string]*marketv1
 	st := r.GetStats()
 	total, resolved, pending := st.GetTotal(), record.Resolved(st), record.Pending(st)
 	p := recordSummary{
-		Title: titleCase(record.Title(resolved)), Score: signed(int(st.GetScore())), ScoreUnit: view.PointsUnit(st.GetScore()),
+		Title: format.TitleCase(record.Title(resolved)), Score: format.Signed(int(st.GetScore())), ScoreUnit: view.PointsUnit(st.GetScore()),
 		Trend: trendOf(st.GetScore()),
-		Total: grouped(total),
-		Won:   grouped(st.GetWon()), Lost: grouped(st.GetLost()), Void: grouped(st.GetVoid()), Pending: grouped(pending),
+		Total: format.Grouped(total),
+		Won:   format.Grouped(st.GetWon()), Lost: format.Grouped(st.GetLost()), Void: format.Grouped(st.GetVoid()), Pending: format.Grouped(pending),
 		None: total == 0, OnlyPending: total > 0 && resolved == 0,
 		calls: total,
 	}
 	if r.Rank != nil {
-		p.Rank = "Rank " + grouped(*r.Rank) + " of " + grouped(r.GetField())
+		p.Rank = "Rank " + format.Grouped(*r.Rank) + " of " + format.Grouped(r.GetField())
 	}
 	if resolved > 0 {
-		p.WinRate, p.Streak = digits(int64(st.GetAccuracy()))+"%", grouped(st.GetStreak())
+		p.WinRate, p.Streak = format.Digits(int64(st.GetAccuracy()))+"%", format.Grouped(st.GetStreak())
 	}
 	if clv := record.AvgClv(st); clv != nil {
-		p.CLV = signed(int(*clv))
+		p.CLV = format.Signed(int(*clv))
 	}
 	p.Share = sharesOf(st)
-	p.ShareLabel = countOf(st.GetWon(), "call") + " won, " + digits(st.GetLost()) + " lost, " + digits(st.GetVoid()) + " void, " +
-		digits(pending) + " open"
+	p.ShareLabel = format.CountOf(st.GetWon(), "call") + " won, " + format.Digits(st.GetLost()) + " lost, " + format.Digits(st.GetVoid()) + " void, " +
+		format.Digits(pending) + " open"
 	if b := r.GetBest(); b != nil {
-		p.Best = &bestPart{b.GetSignalId(), cmp.Or(b.GetMarketTitle(), b.GetMarketId()), cents(b.GetOddsBps())}
+		p.Best = &bestPart{b.GetSignalId(), cmp.Or(b.GetMarketTitle(), b.GetMarketId()), format.Cents(b.GetOddsBps())}
 	}
 	for _, m := range r.GetMoments() {
 		p.Moments = append(p.Moments, momentPart{
-			ID: m.GetSignalId(), Tier: titleCase(m.GetTier()), Class: strings.ToLower(m.GetTier()),
-			Title: cmp.Or(m.GetMarketTitle(), m.GetMarketId()), SideClass: sideClass(m.GetDirection()),
-			Side: view.SideName(named[m.GetMarketId()], m.GetDirection()), Price: cents(m.GetOddsBps()),
+			ID: m.GetSignalId(), Tier: format.TitleCase(m.GetTier()), Class: strings.ToLower(m.GetTier()),
+			Title: cmp.Or(m.GetMarketTitle(), m.GetMarketId()), SideClass: format.SideClass(m.GetDirection()),
+			Side: view.SideName(named[m.GetMarketId()], m.GetDirection()), Price: format.Cents(m.GetOddsBps()),
 			Score: view.PointsLabel(int64(m.GetScore())), At: ledgerclient.Time(m.GetMintedAt()).UTC().Format("2 Jan 2006"),
 		})
 	}
@@ -234,9 +234,9 @@ func trendOf(n int64) string {
 
 func callsURL(handle, cursor string) string {
 	if cursor == "" {
-		return personPath + handle + "#calls"
+		return site.PersonPath + handle + "#calls"
 	}
-	return personPath + handle + "?before=" + url.QueryEscape(cursor) + "#calls"
+	return site.PersonPath + handle + "?before=" + url.QueryEscape(cursor) + "#calls"
 }
 
 // passport is the public identity of an operator, for the profile page and for the account page of the visitor.
@@ -245,26 +245,26 @@ type passport struct {
 	BotLabel                           string // AI or Bot; empty for a person
 	Tier, TierText, Since              string
 	Links                              []string
-	Follows                            *part[follow.Totals]
-	Claims                             *part[[]identityclaim.Claim]
+	Follows                            *site.Part[follow.Totals]
+	Claims                             *site.Part[[]identityclaim.Claim]
 }
 
 // passportOf returns the passport of an account. It starts to read the followers and claims, which are complete after g.wait.
-func (s *site) passportOf(g *partReader, a identityclaim.Account) passport {
+func (s *server) passportOf(g *site.PartReader, a identityclaim.Account) passport {
 	p := passport{
-		Handle: string(a.Handle), DisplayName: nameOf(a.DisplayName, string(a.Handle)), Bio: a.Bio,
-		Initials: cmp.Or(initials(a.DisplayName), initials(string(a.Handle))),
+		Handle: string(a.Handle), DisplayName: format.NameOf(a.DisplayName, string(a.Handle)), Bio: a.Bio,
+		Initials: cmp.Or(format.Initials(a.DisplayName), format.Initials(string(a.Handle))),
 		BotLabel: botLabels[a.Type], Since: a.CreatedAt.UTC().Format("2 January 2006"),
 		Tier: tierLabels[a.Tier].word, TierText: tierLabels[a.Tier].text,
-		Follows: readPart(g, "follows", func(ctx context.Context) (follow.Totals, error) {
+		Follows: site.ReadPart(g, "follows", func(ctx context.Context) (follow.Totals, error) {
 			return s.People.Follows.Totals(ctx, a.ID)
 		}),
-		Claims: readPart(g, "claims", func(ctx context.Context) ([]identityclaim.Claim, error) {
+		Claims: site.ReadPart(g, "claims", func(ctx context.Context) ([]identityclaim.Claim, error) {
 			return s.People.Claims.Claims(ctx, a.ID)
 		}),
 	}
 	for _, l := range a.Links {
-		if l = link(l); l != "" {
+		if l = format.Link(l); l != "" {
 			p.Links = append(p.Links, l)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/skill"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
 
 // calibrationPlot compares stated confidence with the share of won calls. Calls are grouped by confidence; each group has a dot
@@ -39,7 +40,7 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 		return nil
 	}
 	p := &calibrationPlot{
-		Calls: countOf(c.Calls, "resolved call"), BrierScore: brier(c.BrierBps), MarketBrierScore: brier(c.MarketBrierBps),
+		Calls: format.CountOf(c.Calls, "resolved call"), BrierScore: brier(c.BrierBps), MarketBrierScore: brier(c.MarketBrierBps),
 		Text: "Stated confidence was no more accurate than the market price.",
 	}
 	if c.BrierBps < c.MarketBrierBps {
@@ -61,11 +62,11 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 			})
 		}
 	}
-	p.Label = "Calibration plot with " + countOf(int64(len(p.Bins)), "group") + " of calls; the table below has the numbers"
+	p.Label = "Calibration plot with " + format.CountOf(int64(len(p.Bins)), "group") + " of calls; the table below has the numbers"
 	return p
 }
 
 // brier formats a Brier score, given in bps, as a number from 0 to 1 with three decimals.
 func brier(bps int) string { return strconv.FormatFloat(float64(bps)/maxPrice, 'f', 3, 64) }
 
-func wholePercent(bps int) string { return digits(int64((bps+50)/100)) + "%" }
+func wholePercent(bps int) string { return format.Digits(int64((bps+50)/100)) + "%" }

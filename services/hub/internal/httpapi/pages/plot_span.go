@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/skill"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
@@ -40,8 +41,8 @@ func newEdgePlot(r *skill.Report, scale axis) edgePlot {
 	out := edgePlot{
 		Left: percentAttr(low), Width: percentAttr(math.Max(high-low, 0.004)), Dot: percentAttr(at(r.EdgeBps)),
 		Class: significance(r),
-		Edge:  pointsOf(roundToTenth(r.EdgeBps)), Low: pointsOf(roundOutward(r.LowBps, -1)),
-		High: pointsOf(roundOutward(r.HighBps, 1)),
+		Edge:  format.PointsOf(roundToTenth(r.EdgeBps)), Low: format.PointsOf(roundOutward(r.LowBps, -1)),
+		High: format.PointsOf(roundOutward(r.HighBps, 1)),
 	}
 	out.Label = "Edge " + out.Edge + " percentage points, 95% interval " + out.Low + " to " + out.High
 	return out
@@ -88,9 +89,9 @@ func skillOf(r *skill.Report) *skillPart {
 	}
 	scale := edgeAxis(r)
 	p := &skillPart{
-		edgePlot: newEdgePlot(r, scale), Ticks: scale.ticks(pointsOf), Calls: countOf(r.Calls, "resolved call"),
+		edgePlot: newEdgePlot(r, scale), Ticks: scale.ticks(format.PointsOf), Calls: format.CountOf(r.Calls, "resolved call"),
 		LuckShare:       luckText(r.Above),
-		ExpectedWinRate: percent(roundToTenth(r.PriceBps)), WinRate: percent(roundToTenth(int(shareBps(r.Wins, r.Calls)))),
+		ExpectedWinRate: format.Percent(roundToTenth(r.PriceBps)), WinRate: format.Percent(roundToTenth(int(shareBps(r.Wins, r.Calls)))),
 	}
 	switch {
 	case p.Class == "up":
@@ -106,7 +107,7 @@ func skillOf(r *skill.Report) *skillPart {
 		p.Verdict, p.Text = "Could be luck", "No edge over the prices so far. This could also be bad luck."
 	}
 	if r.Needed != nil && *r.Needed > 0 {
-		p.CallsNeeded = "At this rate, " + grouped(*r.Needed) + " more calls would show skill."
+		p.CallsNeeded = "At this rate, " + format.Grouped(*r.Needed) + " more calls would show skill."
 		switch {
 		case *r.Needed >= skill.MaxNeeded:
 			p.CallsNeeded = "At this rate, it would take more than a million calls to show skill."
@@ -131,7 +132,7 @@ func luckText(above float64) string {
 	case above >= 0.001:
 		return strconv.Itoa(int(math.Round(1000*above))) + " in 1,000"
 	case above >= 1e-6:
-		return "1 in " + grouped(int64(math.Round(1/above)))
+		return "1 in " + format.Grouped(int64(math.Round(1/above)))
 	}
 	return "fewer than 1 in a million"
 }
@@ -152,9 +153,9 @@ func lanesOf(lanes []*recordv1.LaneReport) ([]laneEdge, []chartTick) {
 	out := make([]laneEdge, 0, len(lanes))
 	for i, r := range reports {
 		out = append(out, laneEdge{
-			edgePlot: newEdgePlot(r, scale), Name: titleCase(lanes[i].GetLane()), Calls: countOf(r.Calls, "call"),
-			Won: digits(r.Wins) + " won",
+			edgePlot: newEdgePlot(r, scale), Name: format.TitleCase(lanes[i].GetLane()), Calls: format.CountOf(r.Calls, "call"),
+			Won: format.Digits(r.Wins) + " won",
 		})
 	}
-	return out, scale.ticks(pointsOf)
+	return out, scale.ticks(format.PointsOf)
 }

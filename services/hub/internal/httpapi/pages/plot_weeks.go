@@ -5,6 +5,7 @@ import (
 	"time"
 
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
 
 // weekPlot is a bar chart of calls with one bar for each week.
@@ -66,7 +67,7 @@ func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 		bar.CountY = percentAttr(bottom)
 		p.Bars = append(p.Bars, bar)
 	}
-	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + grouped(sum) + ", at most " + grouped(most) + " in one week"
+	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + format.Grouped(sum) + ", at most " + format.Grouped(most) + " in one week"
 	return p
 }
 
@@ -78,7 +79,7 @@ func compact(n int64) string {
 	case n >= 1000:
 		return lengthAttr(float64(n/100)/10) + "k"
 	}
-	return digits(n)
+	return format.Digits(n)
 }
 
 // weekName formats the first day of a week: 2006-01-02 is 2 Jan. An invalid date is returned unchanged.

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalcast/signalcast/pkg/skill"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
-	"google.golang.org/protobuf/types/known/timestamppb"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
 
 // percentOf parses a position in percent. It fails the test if the position is outside the plot.
@@ -40,13 +42,13 @@ func TestSpans(t *testing.T) {
 			t.Fatalf("%+v begins at %s", r, p.Left)
 		}
 		for bps, text := range map[int]string{low: p.Low, high: p.High} {
-			if sign := pointsOf(bps)[:1]; sign != text[:1] && bps != 0 {
+			if sign := format.PointsOf(bps)[:1]; sign != text[:1] && bps != 0 {
 				t.Fatalf("%d bps is %s", bps, text)
 			}
 		}
 	}
 	for bps, want := range map[int]string{2: "+0.02", -3: "−0.1", -502: "−5.1", 509: "+5", 500: "+5", 0: "0"} {
-		if got := pointsOf(roundOutward(bps, -1)); got != want {
+		if got := format.PointsOf(roundOutward(bps, -1)); got != want {
 			t.Errorf("%d as a lower bound: %s, want %s", bps, got, want)
 		}
 	}
@@ -87,7 +89,7 @@ func TestCourse(t *testing.T) {
 		}
 		percentOf(t, p.Now.X)
 		percentOf(t, p.Now.Y)
-		if p.End != signed(int(score)) || len(p.YTicks) < 2 || len(p.YTicks) > 8 || (p.Note == "") != c.Whole {
+		if p.End != format.Signed(int(score)) || len(p.YTicks) < 2 || len(p.YTicks) > 8 || (p.Note == "") != c.Whole {
 			t.Fatalf("%+v", p)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-const profilePath = "/profile"
-
 type profilePage struct {
-	layout
+	site.Layout
 	passport
 	Calls, Won, Lost int64
 	Accuracy, Score  string
@@ -48,12 +48,12 @@ var profileNotices = map[string]string{
 }
 
 // profile handles GET /profile, the page where visitors change their profile.
-func (s *site) profile(c echo.Context) error {
-	v, ok, err := s.requireViewer(c, profilePath)
+func (s *server) profile(c echo.Context) error {
+	v, ok, err := s.RequireViewer(c, site.ProfilePath)
 	if !ok {
 		return err
 	}
-	account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.session.UserID))
+	account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.Session.UserID))
 	if err != nil {
 		return err
 	}
@@ -61,29 +61,29 @@ func (s *site) profile(c echo.Context) error {
 }
 
 // showProfile renders the profile page of an account. The function set changes the page data before rendering.
-func (s *site) showProfile(c echo.Context, status int, a identityclaim.Account, set func(*profilePage)) error {
+func (s *server) showProfile(c echo.Context, status int, a identityclaim.Account, set func(*profilePage)) error {
 	p := profilePage{
-		layout: s.newLayout(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
+		Layout: s.NewLayout(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
 		Form: profileForm{
 			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
 			Payout: a.PayoutAddress,
 		},
 		Payout: s.payoutOf(a), Provider: s.Provider,
 	}
-	g := newPartReader(c.Request().Context(), partsTimeout)
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	p.passport = s.passportOf(g, a)
-	r := callPart(g, "record", s.Ledger.Boards.GetRecord, &boardv1.GetRecordRequest{OperatorId: string(a.ID)})
-	p.Unavailable, p.Unlisted = g.wait(), true
+	r := site.CallPart(g, "record", s.Ledger.Boards.GetRecord, &boardv1.GetRecordRequest{OperatorId: string(a.ID)})
+	p.Unavailable, p.Unlisted = g.Wait(), true
 	won, lost := r.Value.GetWon(), r.Value.GetLost()
-	p.Calls, p.Won, p.Lost, p.Score = r.Value.GetTotal(), won, lost, signed(int(r.Value.GetScore()))
+	p.Calls, p.Won, p.Lost, p.Score = r.Value.GetTotal(), won, lost, format.Signed(int(r.Value.GetScore()))
 	if won+lost > 0 {
-		p.Accuracy = digits(board.Accuracy(won, lost)) + "%"
+		p.Accuracy = format.Digits(board.Accuracy(won, lost)) + "%"
 	}
 	set(&p)
-	return s.renderParts(c, g, status, "profile", p)
+	return s.RenderParts(c, g, status, "profile", p)
 }
 
-func (s *site) payoutOf(a identityclaim.Account) payoutState {
+func (s *server) payoutOf(a identityclaim.Account) payoutState {
 	money := s.People.Payouts.Money
 	switch {
 	case money.ChainID == 0:
@@ -99,7 +99,7 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 
 // changeProfile handles POST /profile. The form always has all fields, so an empty field deletes its value. The display name
 // must not be empty.
-func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
+func (s *server) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileForm{
 		DisplayName: strings.TrimSpace(form.Get("displayName")),
 		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
@@ -113,7 +113,7 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 	if input.Payout != account.PayoutAddress { // a change needs a recent sign-in
 		change.PayoutAddress = changeTo(input.Payout)
 	}
-	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.viewer(c).session.SignedInAt, change)
+	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.Viewer(c).Session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
 			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. To change this address, sign out, sign in again "+
@@ -128,7 +128,7 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 	if err != nil {
 		return err
 	}
-	return redirect(c, profilePath+"?done=saved")
+	return site.Redirect(c, site.ProfilePath+"?done=saved")
 }
 
 // profileErrors has the error texts of the profile form, by field.
@@ -158,14 +158,14 @@ func fieldOf(err error) string {
 }
 
 // accountForm returns a handler that passes the account of the signed-in visitor and the form to the function do. The handler
-// returns the errors of readForm.
-func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
+// returns the errors of site.ReadForm.
+func (s *server) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		v, form, err := s.readForm(c)
+		v, form, err := s.ReadForm(c)
 		if err != nil {
 			return err
 		}
-		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.session.UserID))
+		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.Session.UserID))
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Valu
 }
 
 // claimWallet handles POST /profile/claims, which links a wallet address to the account.
-func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
+func (s *server) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
 	raw := strings.TrimSpace(form.Get("address"))
 	address, err := identityclaim.ParseAddress(raw)
 	if err == nil {
@@ -193,11 +193,11 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 	if err != nil {
 		return err
 	}
-	return redirect(c, profilePath+"?done=claimed")
+	return site.Redirect(c, site.ProfilePath+"?done=claimed")
 }
 
 // station returns the station that is selected in the form. Error: identityclaim.ErrStation with a text for the page.
-func (s *site) station(form url.Values) (identityclaim.Station, error) {
+func (s *server) station(form url.Values) (identityclaim.Station, error) {
 	station, err := s.People.Claims.Station(form.Get("station"))
 	if errors.Is(err, identityclaim.ErrStation) {
 		return station, identityclaim.ErrStation.WithText("Wallets cannot be linked to this station.")
@@ -206,7 +206,7 @@ func (s *site) station(form url.Values) (identityclaim.Station, error) {
 }
 
 // claimError returns the error text of a rejected claim; "" if the user cannot correct the error.
-func (s *site) claimError(f *apperr.Fault) string {
+func (s *server) claimError(f *apperr.Fault) string {
 	switch {
 	case f == nil:
 		return ""
@@ -221,7 +221,7 @@ func (s *site) claimError(f *apperr.Fault) string {
 }
 
 // dropClaim handles POST /profile/claims/drop, which removes the wallet of a station.
-func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url.Values) error {
+func (s *server) dropClaim(c echo.Context, account identityclaim.Account, form url.Values) error {
 	station, err := s.station(form)
 	if err != nil {
 		return err
@@ -229,5 +229,5 @@ func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url
 	if _, err := s.People.Claims.Drop(c.Request().Context(), account.ID, station); err != nil {
 		return err
 	}
-	return redirect(c, profilePath+"?done=dropped")
+	return site.Redirect(c, site.ProfilePath+"?done=dropped")
 }

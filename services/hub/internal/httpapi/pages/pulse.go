@@ -10,13 +10,15 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
 const pulsePath = "/pulse"
 
 type pulsePage struct {
-	layout
+	site.Layout
 	NorthStar           *northStar // nil without calls
 	People, Others      weekPlot
 	Weeks               []weekRow
@@ -35,14 +37,14 @@ type weekRow struct{ Name, Start, People, Active, House, Bots string }
 type figure struct{ Name, Value, Note string }
 
 // pulse handles GET /pulse, the page with the weekly activity and the totals of the network.
-func (s *site) pulse(c echo.Context) error {
-	g := newPartReader(c.Request().Context(), partsTimeout)
-	pulse := callCached(g, "pulse", s.pulses, "", s.Ledger.Records.GetPulse, &recordv1.GetPulseRequest{})
-	unavailable := g.wait()
-	p := pulsePage{layout: s.newLayout(c, "Activity", "Weekly activity on Signalcast.", pulsePath)}
+func (s *server) pulse(c echo.Context) error {
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	pulse := site.CallCached(g, "pulse", s.pulses, "", s.Ledger.Records.GetPulse, &recordv1.GetPulseRequest{})
+	unavailable := g.Wait()
+	p := pulsePage{Layout: s.NewLayout(c, "Activity", "Weekly activity on Signalcast.", pulsePath)}
 	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "pulse", "website"
 	p.addStatistics(pulse.Value)
-	return s.renderParts(c, g, http.StatusOK, "pulse", p)
+	return s.RenderParts(c, g, http.StatusOK, "pulse", p)
 }
 
 func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
@@ -51,10 +53,10 @@ func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 		w := weeks[n-2]
 		p.NorthStar = &northStar{
 			strconv.FormatFloat(digest.WssAo(w.GetIndependent(), w.GetActiveIndependent()), 'f', -1, 64), weekName(w.GetStart()),
-			countOf(w.GetIndependent(), "call"), countOf(w.GetActiveIndependent(), "person"),
+			format.CountOf(w.GetIndependent(), "call"), format.CountOf(w.GetActiveIndependent(), "person"),
 		}
 		if w.GetActiveIndependent() != 1 {
-			p.NorthStar.Operators = digits(w.GetActiveIndependent()) + " people"
+			p.NorthStar.Operators = format.Digits(w.GetActiveIndependent()) + " people"
 		}
 	}
 	p.People = weeksOf(weeks, "Calls by people", layer{"people", func(w *recordv1.Week) int64 { return w.GetIndependent() }})
@@ -65,32 +67,32 @@ func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 		})
 	for _, w := range slices.Backward(weeks) {
 		p.Weeks = append(p.Weeks, weekRow{
-			weekName(w.GetStart()), w.GetStart(), grouped(w.GetIndependent()), grouped(w.GetActiveIndependent()),
-			grouped(w.GetHouse()),
-			grouped(w.GetAutomated()),
+			weekName(w.GetStart()), w.GetStart(), format.Grouped(w.GetIndependent()), format.Grouped(w.GetActiveIndependent()),
+			format.Grouped(w.GetHouse()),
+			format.Grouped(w.GetAutomated()),
 		})
 	}
-	p.Last7, p.Trend, p.Change = grouped(r.GetLast7()), trendOf(r.GetLast7()-r.GetPrev7()), signed(int(r.GetLast7()-r.GetPrev7()))
+	p.Last7, p.Trend, p.Change = format.Grouped(r.GetLast7()), trendOf(r.GetLast7()-r.GetPrev7()), format.Signed(int(r.GetLast7()-r.GetPrev7()))
 	p.Figures = []figure{
 		{
-			"Calls", grouped(r.GetSignals()), grouped(r.GetIndependentSignals()) + " by people, " + grouped(r.GetHouseSignals()) +
-				" by house accounts, " + grouped(r.GetAutomatedSignals()) + " by bots",
+			"Calls", format.Grouped(r.GetSignals()), format.Grouped(r.GetIndependentSignals()) + " by people, " + format.Grouped(r.GetHouseSignals()) +
+				" by house accounts, " + format.Grouped(r.GetAutomatedSignals()) + " by bots",
 		},
-		{"People", grouped(r.GetIndependentOperators()), "with at least one call; " +
-			grouped(r.GetIndependentActive28()) + " in the last 28 days"},
+		{"People", format.Grouped(r.GetIndependentOperators()), "with at least one call; " +
+			format.Grouped(r.GetIndependentActive28()) + " in the last 28 days"},
 		{
-			"Registered", grouped(r.GetRegistered()), nounOf(r.GetRegistered(), "account") + ", including " +
-				grouped(r.GetHouseOperators()) + " " + nounOf(r.GetHouseOperators(), "house account"),
+			"Registered", format.Grouped(r.GetRegistered()), format.NounOf(r.GetRegistered(), "account") + ", including " +
+				format.Grouped(r.GetHouseOperators()) + " " + format.NounOf(r.GetHouseOperators(), "house account"),
 		},
-		{"Markets", grouped(r.GetMarkets()), "with at least one call"},
-		{"Resolved calls", grouped(r.GetWon() + r.GetLost()), grouped(r.GetWon()) + " won, " + grouped(r.GetLost()) + " lost"},
-		{"Open calls", grouped(r.GetOpen()), "waiting for an outcome"},
-		{"Resolutions", grouped(r.GetResolutions28()), nounOf(r.GetResolutions28(), "market") + " resolved in the last 28 days"},
+		{"Markets", format.Grouped(r.GetMarkets()), "with at least one call"},
+		{"Resolved calls", format.Grouped(r.GetWon() + r.GetLost()), format.Grouped(r.GetWon()) + " won, " + format.Grouped(r.GetLost()) + " lost"},
+		{"Open calls", format.Grouped(r.GetOpen()), "waiting for an outcome"},
+		{"Resolutions", format.Grouped(r.GetResolutions28()), format.NounOf(r.GetResolutions28(), "market") + " resolved in the last 28 days"},
 	}
 	if r.GetClvCount() > 0 {
-		p.BeatLine = digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
+		p.BeatLine = format.Digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
 	}
-	p.LastWeek, p.UpdatedAt = r.GetLastIndependentWeek(), when(ledgerclient.Time(r.GetGeneratedAt()))
+	p.LastWeek, p.UpdatedAt = r.GetLastIndependentWeek(), format.When(ledgerclient.Time(r.GetGeneratedAt()))
 	if p.LastWeek != "" {
 		p.LastWeek = weekName(p.LastWeek)
 	}

@@ -16,13 +16,15 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 type receiptPage struct {
-	layout
+	site.Layout
 	ID, MarketID, MarketTitle string
 	Side, SideClass, Price    string
 	Yes                       string // name of the side YES
@@ -40,7 +42,7 @@ type receiptPage struct {
 	Close, CLV, Outcome       string
 	Resolved, Resolver        string
 	ProofURL, Disputed        string
-	Bars                      []bar
+	Bars                      []format.Bar
 	BarsWidth                 int
 	Events                    []receiptEvent
 }
@@ -51,8 +53,8 @@ type receiptEvent struct {
 }
 
 // receipt handles GET /receipts/{id}, the page of a call. Clients that prefer JSON get the receipt as JSON.
-func (s *site) receipt(c echo.Context) error {
-	if wantsJSON(c.Request()) {
+func (s *server) receipt(c echo.Context) error {
+	if site.WantsJSON(c.Request()) {
 		return s.ReceiptJSON(c)
 	}
 	id, ok := request.ParseUUID(c.Param("id"))
@@ -80,12 +82,12 @@ func (s *site) receipt(c echo.Context) error {
 			p.Events = append(p.Events, eventOf(e))
 		}
 	}
-	return s.render(c, http.StatusOK, "receipt", p)
+	return s.Render(c, http.StatusOK, "receipt", p)
 }
 
 // sidesOf returns a market with the names of its sides. It returns nil if the market cannot be read within titlesTimeout; a page
 // then shows YES and NO.
-func (s *site) sidesOf(ctx context.Context, id string) *marketv1.Market {
+func (s *server) sidesOf(ctx context.Context, id string) *marketv1.Market {
 	ctx, cancel := context.WithTimeout(ctx, titlesTimeout)
 	defer cancel()
 	m, err := s.Ledger.Market(ctx, protocol.MarketID(id))
@@ -97,7 +99,7 @@ func (s *site) sidesOf(ctx context.Context, id string) *marketv1.Market {
 
 // marketsOf returns the markets with the given ids, by id, with the names of their sides. All are read at once. If they cannot be
 // read within titlesTimeout, the result is empty; a page then shows YES and NO.
-func (s *site) marketsOf(ctx context.Context, ids ...string) map[string]*marketv1.Market {
+func (s *server) marketsOf(ctx context.Context, ids ...string) map[string]*marketv1.Market {
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) == 0 {
 		return nil
@@ -116,32 +118,32 @@ func (s *site) marketsOf(ctx context.Context, ids ...string) map[string]*marketv
 }
 
 // receiptOf returns the page of a call. m has the names of the sides of its market; it may be nil.
-func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal, m *marketv1.Market) receiptPage {
+func (s *server) receiptOf(c echo.Context, sig *signalv1.Signal, m *marketv1.Market) receiptPage {
 	id, status, title := sig.GetId(), sig.GetStatus(), sig.GetMarketTitle()
 	side := view.SideName(m, sig.GetDirection())
-	price, filed := cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
+	price, filed := format.Cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
 	won, lost := signal.Points(sig)
 	p := receiptPage{
-		layout: s.newLayout(c, side+" at "+price+": "+title,
-			callerName(sig)+" called "+side+" at "+price+", filed "+when(filed)+".", "/receipts/"+id),
-		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(sig.GetDirection()), Price: price,
+		Layout: s.NewLayout(c, side+" at "+price+": "+title,
+			format.CallerName(sig)+" called "+side+" at "+price+", filed "+format.When(filed)+".", "/receipts/"+id),
+		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: format.SideClass(sig.GetDirection()), Price: price,
 		Yes:    view.SideName(m, string(protocol.Yes)),
-		Status: status, StatusLabel: statusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
-		Upside: signed(won), UpsideUnit: view.PointsUnit(int64(won)),
-		Downside: signed(lost), DownsideUnit: view.PointsUnit(int64(lost)), NoPoints: signal.NoPoints(sig),
+		Status: status, StatusLabel: format.StatusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
+		Upside: format.Signed(won), UpsideUnit: view.PointsUnit(int64(won)),
+		Downside: format.Signed(lost), DownsideUnit: view.PointsUnit(int64(lost)), NoPoints: signal.NoPoints(sig),
 		Handle: sig.GetHandle(), PublicID: sig.GetPublicId(), Take: sig.GetTextTake(),
-		Filed: when(filed), FiledISO: protocol.Stamp(filed),
+		Filed: format.When(filed), FiledISO: protocol.Stamp(filed),
 	}
-	p.addPreview(s.HubURL, "signal", id)
-	p.Bars, p.BarsWidth = bars(id)
+	p.AddPreview(s.HubURL, "signal", id)
+	p.Bars, p.BarsWidth = format.Bars(id)
 	if sig.GetPriceBps() != sig.GetScoreBasisBps() {
-		p.Stated = cents(sig.GetPriceBps())
+		p.Stated = format.Cents(sig.GetPriceBps())
 	}
 	if !signal.PriceFinal(sig) {
 		p.AtMost = "at most "
 	}
 	if sig.MarketYesBps != nil {
-		p.Crowd = percent(sig.GetMarketYesBps())
+		p.Crowd = format.Percent(sig.GetMarketYesBps())
 	}
 	if sig.Confidence != nil {
 		p.Confidence = strconv.Itoa(int(sig.GetConfidence()))
@@ -152,16 +154,16 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal, m *marketv1.Marke
 // addResult adds the result of the call, and the outcome of its market unless o is nil.
 func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if sig.Score != nil {
-		p.Score, p.ScoreUnit = signed(int(sig.GetScore())), view.PointsUnit(int64(sig.GetScore()))
+		p.Score, p.ScoreUnit = format.Signed(int(sig.GetScore())), view.PointsUnit(int64(sig.GetScore()))
 	}
 	if sig.ClosePriceBps != nil {
-		p.Close = percent(sig.GetClosePriceBps())
+		p.Close = format.Percent(sig.GetClosePriceBps())
 	}
 	if sig.ClvBps != nil {
-		p.CLV = signed(int(sig.GetClvBps()))
+		p.CLV = format.Signed(int(sig.GetClvBps()))
 	}
 	if at := sig.GetResolvedAt(); at != nil {
-		p.Resolved = when(at.AsTime())
+		p.Resolved = format.When(at.AsTime())
 	}
 	if o == nil {
 		return
@@ -191,7 +193,7 @@ func resolverOf(o *resolutionv1.Outcome) string {
 	if source == "" || source == *o.Resolver || source == defaultSource {
 		return label
 	}
-	return label + " (source: " + venueName(source) + ")"
+	return label + " (source: " + format.VenueName(source) + ")"
 }
 
 // isVenue reports whether source names an external venue.
@@ -202,7 +204,7 @@ func isVenue(source string) bool {
 
 // proofURL returns the URL of the evidence of an outcome. It returns "" if there is none, or if it is not an https URL.
 func proofURL(o *resolutionv1.Outcome) string {
-	if address := link(o.GetProofUrl()); strings.HasPrefix(strings.ToLower(address), "https:") {
+	if address := format.Link(o.GetProofUrl()); strings.HasPrefix(strings.ToLower(address), "https:") {
 		return address
 	}
 	return ""
@@ -233,7 +235,7 @@ func eventOf(e *signalv1.Event) receiptEvent {
 	// If the payload is invalid, the event is shown without details.
 	_ = json.Unmarshal([]byte(e.GetPayload()), &payload)
 	kind, at := signal.EventType(e.GetType()), ledgerclient.Time(e.GetCreatedAt())
-	out := receiptEvent{Label: eventLabels[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: protocol.Stamp(at)}
+	out := receiptEvent{Label: eventLabels[kind], Text: payload.Text, Link: payload.URL, At: format.When(at), AtISO: protocol.Stamp(at)}
 	switch {
 	case kind == signal.Confidence && payload.Confidence != nil:
 		out.Text = strconv.Itoa(*payload.Confidence) + "%"

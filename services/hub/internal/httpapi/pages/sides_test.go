@@ -7,7 +7,6 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
-
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 

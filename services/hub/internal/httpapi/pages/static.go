@@ -70,7 +70,7 @@ var contentTypes = map[string]string{
 
 const scriptType = "text/javascript; charset=utf-8"
 
-func (s *site) static(c echo.Context) error {
+func (s *server) static(c echo.Context) error {
 	file, ok := s.pages[c.Param("file")]
 	if !ok {
 		return httpx.ErrNotFound

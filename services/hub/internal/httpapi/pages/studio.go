@@ -8,11 +8,11 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
 const (
-	studioPath = "/studio"
 	// ingestPath is below the developer page, so that the cookie with the token of the provider is sent. A stream key is created
 	// with this token and not with the session.
 	ingestPath = "/dev/stream"
@@ -20,7 +20,7 @@ const (
 )
 
 type studioPage struct {
-	layout
+	site.Layout
 	Handle             string
 	VenueA, IngestPath string
 	CanProvision       bool
@@ -29,48 +29,48 @@ type studioPage struct {
 }
 
 // studio handles GET /studio, the page where an operator controls a broadcast.
-func (s *site) studio(c echo.Context) error {
-	v, ok, err := s.requireViewer(c, studioPath)
+func (s *server) studio(c echo.Context) error {
+	v, ok, err := s.RequireViewer(c, site.StudioPath)
 	if !ok {
 		return err
 	}
-	return s.showStudio(c, http.StatusOK, v.handle, func(*studioPage) {})
+	return s.showStudio(c, http.StatusOK, v.Handle, func(*studioPage) {})
 }
 
-func (s *site) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
+func (s *server) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
 	p := studioPage{
-		layout: s.newLayout(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
+		Layout: s.NewLayout(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
 		VenueA: s.VenueA,
 	}
 	p.Unlisted, p.Wide = true, true
 	set(&p)
-	c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'; connect-src 'self'"+s.socketSource())
-	return s.render(c, status, "studio", p)
+	c.Response().Header().Set("Content-Security-Policy", site.Policy+"; script-src 'self'; connect-src 'self'"+s.socketSource())
+	return s.Render(c, status, "studio", p)
 }
 
 // provision handles POST /dev/stream, which creates a stream key. Only this response shows the key.
-func (s *site) provision(c echo.Context) error {
-	setPrivate(c)
+func (s *server) provision(c echo.Context) error {
+	site.SetPrivate(c)
 	if !s.OwnPage(c) {
-		return errCrossOrigin
+		return site.ErrCrossOrigin
 	}
 	if s.Ingest == nil {
 		return errNoIngest
 	}
-	form, err := s.form(c)
+	form, err := s.Form(c)
 	if err != nil {
 		return err
 	}
 	op, err := s.developer(c)
-	if err != nil && wantsJSON(c.Request()) {
+	if err != nil && site.WantsJSON(c.Request()) {
 		return err
 	}
 	if f := apperr.Of(err); err != nil && f.Kind == apperr.Unauthenticated {
-		v := s.viewer(c)
-		if v.err != nil || v.session.UserID == "" {
+		v := s.Viewer(c)
+		if v.Err != nil || v.Session.UserID == "" {
 			return err
 		}
-		return s.showStudio(c, http.StatusUnauthorized, v.handle, func(p *studioPage) { p.SignInURL = signInURL(studioPath) })
+		return s.showStudio(c, http.StatusUnauthorized, v.Handle, func(p *studioPage) { p.SignInURL = site.SignInURL(site.StudioPath) })
 	}
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *site) provision(c echo.Context) error {
 		})
 	}
 	_, offer, err := s.Ingest.Provision(c.Request().Context(), op.Handle, label, latency)
-	if err != nil && apperr.Of(err).Code == "not_approved" && !wantsJSON(c.Request()) {
+	if err != nil && apperr.Of(err).Code == "not_approved" && !site.WantsJSON(c.Request()) {
 		return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
 			p.Notice = "Your application is not approved yet. A stream key requires an approved application."
 		})

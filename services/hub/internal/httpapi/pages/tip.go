@@ -10,6 +10,8 @@ import (
 	"rsc.io/qr"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -19,7 +21,7 @@ const tipPath = "/tip/"
 var errNoTips = apperr.New(apperr.NotFound, "not_found", "the operator has no payout address; there is nothing to tip")
 
 type tipPage struct {
-	layout
+	site.Layout
 	Handle, Name string // Name is empty if there is no operator with the handle
 	Address      string // payout address; empty: none
 	Verified     bool   // the identity provider verified that the wallet is the operator's
@@ -31,29 +33,29 @@ type tipPage struct {
 
 // tip handles GET /tip/{handle}, which shows the payout address of an operator. The page moves no money. Without a payout address
 // it has the status 404.
-func (s *site) tip(c echo.Context) error {
-	p := tipPage{layout: s.newLayout(c, "Tip", "", ""), Handle: strings.ToLower(c.Param("handle"))}
+func (s *server) tip(c echo.Context) error {
+	p := tipPage{Layout: s.NewLayout(c, "Tip", "", ""), Handle: strings.ToLower(c.Param("handle"))}
 	p.Unlisted = true
 	account, err := s.byHandle(c)
 	if err != nil && apperr.Of(err).Kind != apperr.NotFound {
 		return err
 	}
 	if err == nil {
-		p.Handle, p.Name = string(account.Handle), nameOf(account.DisplayName, string(account.Handle))
-		p.layout.Title = "Tip @" + p.Handle + " · Signalcast"
+		p.Handle, p.Name = string(account.Handle), format.NameOf(account.DisplayName, string(account.Handle))
+		p.Layout.Title = "Tip @" + p.Handle + " · Signalcast"
 		if p.Address, err = s.People.Payouts.AddressOf(c.Request().Context(), account); err != nil {
 			return err
 		}
 	}
 	if p.Address == "" {
-		if wantsJSON(c.Request()) {
+		if site.WantsJSON(c.Request()) {
 			if p.Name == "" {
 				return operator.ErrUnknown
 			}
 			return errNoTips
 		}
 		c.Response().Header().Set("Cache-Control", "no-store")
-		return s.render(c, http.StatusNotFound, "tip", p)
+		return s.Render(c, http.StatusNotFound, "tip", p)
 	}
 	claims, err := s.People.Claims.Claims(c.Request().Context(), account.ID)
 	if err != nil {
@@ -69,8 +71,8 @@ func (s *site) tip(c echo.Context) error {
 	money := s.People.Payouts.Money
 	p.Chain, p.ChainID, p.USDC = money.Label, money.ChainID, money.USDC
 	p.QRSize, p.QRPath = code.Size+2*qrBorder, qrPath(code)
-	c.Response().Header().Set("Content-Security-Policy", policy+"; script-src 'self'")
-	return s.render(c, http.StatusOK, "tip", p)
+	c.Response().Header().Set("Content-Security-Policy", site.Policy+"; script-src 'self'")
+	return s.Render(c, http.StatusOK, "tip", p)
 }
 
 // qrBorder is the width of the light border of a QR code in modules, as ISO/IEC 18004 requires.

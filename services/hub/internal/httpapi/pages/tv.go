@@ -14,6 +14,8 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
@@ -44,13 +46,13 @@ type tvRow struct {
 }
 
 // tv handles GET /tv, the page that shows the programme on a screen without input devices.
-func (s *site) tv(c echo.Context) error {
+func (s *server) tv(c echo.Context) error {
 	p := tvPage{
 		Title: "Programme · Signalcast", Description: "Markets that are on now and next on Signalcast.", URL: s.HubURL + tvPath,
 		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), EmptyText: "Nothing is on right now.",
 		Programme: "/api/broadcast/program?limit=400", Lane: laneParam(c.QueryParam("lane")),
 	}
-	g := newPartReader(c.Request().Context(), partsTimeout)
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	api := ""
 	station := c.QueryParam("station")
 	p.Station = station != ""
@@ -61,11 +63,11 @@ func (s *site) tv(c echo.Context) error {
 	case p.Station:
 		p.Programme, p.Heading, p.EmptyText = "", "Station", stationNotFound
 	case s.Programs != nil:
-		read := callPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
-		g.wait()
+		read := site.CallPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
+		g.Wait()
 		p.Rows = programmeRows(read.Value.GetProgram(), p.Lane, s.Now())
 	}
-	g.wait()
+	g.Wait()
 	if len(p.Rows) > 0 {
 		p.Stage = p.Rows[0]
 	}
@@ -74,17 +76,17 @@ func (s *site) tv(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", s.videoPolicy(origins)+api)
 	h.Set("Cache-Control", "no-store") // a restarted screen must show what is on now
-	return s.renderParts(c, g, http.StatusOK, "tv", p)
+	return s.RenderParts(c, g, http.StatusOK, "tv", p)
 }
 
 // liveStreams returns the stream URLs of the approved live broadcasts, which the programme may show.
-func (s *site) liveStreams(ctx context.Context) []string {
+func (s *server) liveStreams(ctx context.Context) []string {
 	if s.OnAir == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, partsTimeout)
+	ctx, cancel := context.WithTimeout(ctx, site.PartsTimeout)
 	defer cancel()
-	shows, _ := recoverPanic(ctx, s.OnAir.Live) // after an error, the script reads the current stream and reloads the page
+	shows, _ := site.RecoverPanic(ctx, s.OnAir.Live) // after an error, the script reads the current stream and reloads the page
 	var out []string
 	for i := range shows {
 		if shows[i].Approved {
@@ -118,7 +120,7 @@ func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 				row.Title = seg.GetTitle()
 				if seg.YesPrice != nil {
 					yes := int(*seg.YesPrice*100 + 0.5)
-					row.Yes, row.No = cents(yes), cents(10000-yes)
+					row.Yes, row.No = format.Cents(yes), format.Cents(10000-yes)
 					m := &marketv1.Market{Outcomes: seg.GetOutcomes()}
 					row.YesName, row.NoName = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
 					if row.Price = row.Yes; row.YesName != string(protocol.Yes) {

@@ -16,7 +16,7 @@ var machinePaths = []string{"/api/", "/oauth/", "/.well-known/", "/mcp/", "/prot
 
 // unknownPath is a middleware for requests with an unknown path. If a GET or HEAD request accepts HTML and its path is not below
 // machinePaths, it renders the error page. Other requests get the error as JSON.
-func (s *site) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *server) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := next(c)
 		r := c.Request()
@@ -27,6 +27,6 @@ func (s *site) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 			slices.ContainsFunc(machinePaths, func(p string) bool { return strings.HasPrefix(r.URL.Path+"/", p) }) {
 			return err
 		}
-		return s.withAccount(func(echo.Context) error { return httpx.ErrNotFound })(c)
+		return s.WithAccount(func(echo.Context) error { return httpx.ErrNotFound })(c)
 	}
 }

@@ -1,0 +1,110 @@
+package site
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+)
+
+// Account is the state of the visitor that the page header shows.
+type Account struct {
+	Handle, Initials string // empty without a session
+	Unavailable      bool   // the session could not be checked
+	SignInURL        string // empty: sign-in is not possible
+}
+
+const viewerKey = "viewer"
+
+// Viewer is the visitor of a page. Session and Handle are empty without a session. Err is set if the session could not be
+// checked.
+type Viewer struct {
+	Session grant.Visitor
+	Handle  string
+	Err     error
+}
+
+// Viewer returns the visitor of a request. It checks the session only once for each request.
+func (s *Site) Viewer(c echo.Context) Viewer {
+	if v, ok := c.Get(viewerKey).(Viewer); ok {
+		return v
+	}
+	var v Viewer
+	v.Session, v.Handle, v.Err = s.Visitor(c)
+	c.Set(viewerKey, v)
+	return v
+}
+
+// setCacheHeaders adds Vary: Cookie. It forbids caching if the page shows the account of the visitor, or if the session could not
+// be checked.
+func (s *Site) setCacheHeaders(c echo.Context) {
+	h := c.Response().Header()
+	h.Add("Vary", "Cookie")
+	if v := s.Viewer(c); v.Handle != "" || v.Err != nil {
+		h.Set("Cache-Control", "private, no-store")
+	}
+}
+
+// accountOf returns the state of the visitor that the page header shows.
+func (s *Site) accountOf(c echo.Context) Account {
+	v := s.Viewer(c)
+	if v.Err != nil {
+		return Account{Unavailable: true}
+	}
+	a := Account{Handle: v.Handle, Initials: format.Initials(v.Handle)}
+	if v.Handle == "" && s.LoginURL != "" {
+		// The query is left out: a page must not repeat untrusted text of its URL.
+		a.SignInURL = SignInURL(c.Request().URL.EscapedPath())
+	}
+	return a
+}
+
+// RequireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in; back is
+// the path that opens afterwards. If ok is false, the handler must return err, because the request is already answered or has
+// failed.
+func (s *Site) RequireViewer(c echo.Context, back string) (who Viewer, ok bool, err error) {
+	SetPrivate(c)
+	v := s.Viewer(c)
+	if v.Err != nil {
+		return v, false, v.Err
+	}
+	if v.Session.UserID == "" {
+		return v, false, s.RedirectToSignIn(c, back)
+	}
+	return v, true, nil
+}
+
+// FormViewer returns the visitor who sent a form, and disables caching of the response. Errors: unauthenticated without a
+// session, and the errors of the method Viewer, such as forbidden for a form from another origin.
+func (s *Site) FormViewer(c echo.Context) (Viewer, error) {
+	SetPrivate(c)
+	v := s.Viewer(c)
+	if v.Err == nil && v.Session.UserID == "" {
+		v.Err = ErrSignedOut
+	}
+	return v, v.Err
+}
+
+// ReadForm returns the visitor who sent a form, and the values of the form. Errors: the errors of FormViewer, and invalid_body.
+func (s *Site) ReadForm(c echo.Context) (Viewer, url.Values, error) {
+	v, err := s.FormViewer(c)
+	if err != nil {
+		return v, nil, err
+	}
+	form, err := s.Form(c)
+	return v, form, err
+}
+
+// SetPrivate prevents caching of a page and keeps its URL out of the Referer header. The URL can have the parameters of an
+// authorization request.
+func SetPrivate(c echo.Context) {
+	h := c.Response().Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// Redirect answers a form with a redirect to a path (303 See Other).
+func Redirect(c echo.Context, to string) error { return c.Redirect(http.StatusSeeOther, to) }

@@ -1,0 +1,17 @@
+package site
+
+// Paths of pages. A path that ends in a slash is followed by one more segment.
+const (
+	AppsPath      = "/apps"
+	AuthorizePath = "/protocol/authorize"
+	DevPath       = "/dev"
+	LivePath      = "/live/"
+	MarketPath    = "/m/"
+	MarketsPath   = "/markets"
+	PersonPath    = "/u/"
+	ProfilePath   = "/profile"
+	ReceiptPath   = "/receipts/"
+	SignInPath    = "/sign-in"
+	SignOutPath   = "/sign-out"
+	StudioPath    = "/studio"
+)

@@ -1,0 +1,220 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/docs/guide"
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/federation"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
+	"github.com/signalcast/signalcast/services/hub/internal/share"
+	"github.com/signalcast/signalcast/services/hub/internal/stream"
+)
+
+// Deps are the settings and services that the pages use.
+type Deps struct {
+	HubURL   string // public base URL of the hub, without a trailing slash
+	Origin   string // origin of the public base URL
+	APIURL   string // public base URL of the api, for the live feed; empty: no live feed
+	LoginURL string // sign-in page of the identity provider; empty: no sign-in
+	Secure   bool   // cookies have the Secure attribute
+	Ledger   *ledgerclient.Client
+	Pins     market.Store
+	Clips    stream.Store
+	Links    share.Store
+	Network  *federation.Service
+	Keep     time.Duration // how long data of a partner station without updates is shown
+	People   People
+	Messages *message.Service
+	Provider string // name of the identity provider
+	// PublicRead returns a handler for a public page. It accepts every valid bearer credential.
+	PublicRead func(echo.HandlerFunc) echo.HandlerFunc
+	// Login returns the identity of an identity token and charges the rate limit of its subject.
+	Login func(c echo.Context, token string) (operator.Identity, error)
+	// Visitor returns the operator of the session of a request, and the operator's handle. Both are empty without a session.
+	// CountConsent charges a request for the consent page to the rate limit of the session.
+	Visitor      func(c echo.Context) (grant.Visitor, string, error)
+	CountConsent func(c echo.Context, who grant.Visitor) error
+	// StartSession stores a session and sets its cookies. EndSession ends the session of the request. If all is true, it ends
+	// every session of the operator.
+	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time) error
+	EndSession   func(c echo.Context, all bool) error
+	// RevokeKey revokes an operator key with its signers and webhooks.
+	RevokeKey   func(ctx context.Context, owner operator.ID, keyID string) error
+	OwnPage     func(c echo.Context) bool // reports whether the request comes from a page of this hub
+	Grants      *grant.Service
+	ReceiptJSON echo.HandlerFunc // handler of /receipts/{id} for clients that accept JSON
+	Now         func() time.Time
+	Log         *slog.Logger
+	VenueA      string                             // path segment of the primary venue
+	Videos      []string                           // video hosts that the Content-Security-Policy always allows
+	Programs    programv1.ProgramReadServiceClient // read API of the clock service; nil: there is no programme
+	OnAir       *livestream.Service                // nil: the live pages have no broadcasts
+	Ingest      *ingest.Service                    // nil: stream keys are not available
+	Guides      *guide.Site                        // nil: the guides are not available
+}
+
+// People has the services that the profile pages use.
+type People struct {
+	Follows  *follow.Service
+	Claims   *identityclaim.Service
+	Payouts  identityclaim.Payouts // also finds accounts by handle
+	Profiles *profile.Service
+}
+
+// Site has what the pages share: the settings, the services and the templates.
+type Site struct {
+	Deps
+	Templates map[string]*template.Template // by name of the page
+}
+
+// WithoutBearer returns a handler for a page that reads only cookies. A bearer credential is rejected, so that a client with an
+// invalid one cannot take the page as a confirmation that it is valid.
+func WithoutBearer(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if len(c.Request().Header["Authorization"]) > 0 {
+			return apperr.ErrCredentialWrongKind.WithText("this page accepts only the cookies of its browser; omit the header Authorization")
+		}
+		return next(c)
+	}
+}
+
+// Policy is the default Content-Security-Policy. It allows only styles, images and form targets of this host. Pages that run
+// scripts or that other sites may frame have their own policies.
+const Policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// WithAccount is like WithPageHeaders, for pages whose header shows the account of the visitor. It also sets the cache headers of
+// such pages.
+func (s *Site) WithAccount(h echo.HandlerFunc) echo.HandlerFunc {
+	return s.WithPageHeaders(func(c echo.Context) error {
+		s.setCacheHeaders(c)
+		return h(c)
+	})
+}
+
+// WithPageHeaders sets the security headers of a page and renders an error page if h fails. Clients that prefer JSON get the
+// error as JSON. An internal error is always returned as JSON.
+func (s *Site) WithPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		header := c.Response().Header()
+		header.Set("Content-Security-Policy", Policy)
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+		header.Add("Vary", "Accept")
+		err := h(c)
+		if err == nil {
+			return nil
+		}
+		f := apperr.Of(err)
+		if f.Kind == apperr.Unauthenticated {
+			header.Set("WWW-Authenticate", "Bearer") // RFC 9110 15.5.2 requires a challenge
+		}
+		if WantsJSON(c.Request()) {
+			return err
+		}
+		if f.Kind == apperr.Internal {
+			return err // the router logs internal errors and answers them as JSON
+		}
+		header.Set("Cache-Control", "no-store")
+		if f.Kind == apperr.Unavailable {
+			header.Set("Retry-After", "1")
+		}
+		return s.Render(c, httpx.Status(f.Kind), "error", newErrorPage(s.NewLayout(c, "", "", ""), f))
+	}
+}
+
+// Layout has the data for the header, the footer and the metadata of a page.
+type Layout struct {
+	Title, Description, URL string
+	OGType                  string          // og:type; empty: article
+	Image, OEmbed           string          // URLs of the card image and of the oEmbed document; empty: none
+	Stylesheet              string          // file of an additional style sheet; empty: none
+	Nav                     string          // name of the highlighted entry of the navigation
+	Wide                    bool            // the page has several columns on wide screens
+	Unlisted                bool            // search engines must not index the page
+	Unavailable             map[string]bool // names of the parts that could not be read
+	Account                 Account
+}
+
+func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout {
+	f := Layout{Title: "Signalcast", Description: description, Account: s.accountOf(c)}
+	if title != "" {
+		f.Title = title + " · Signalcast"
+	}
+	if path != "" {
+		f.URL = s.HubURL + path
+	}
+	return f
+}
+
+// AddPreview adds the URLs of the card image and of the oEmbed document, which other sites use for link previews.
+func (f *Layout) AddPreview(hubURL, kind, id string) {
+	f.Image = hubURL + "/api/card/" + kind + "/" + url.PathEscape(id) + ".png"
+	f.OEmbed = hubURL + "/api/embed/oembed?format=json&url=" + url.QueryEscape(f.URL)
+}
+
+type errorPage struct {
+	Layout
+	Code             int
+	Heading, Message string
+}
+
+func newErrorPage(f Layout, reason *apperr.Fault) errorPage {
+	p := errorPage{Layout: f, Code: httpx.Status(reason.Kind), Heading: "Something went wrong", Message: reason.Message}
+	if p.Account.SignInURL != "" { // a sign-in must not return to an error page
+		p.Account.SignInURL = SignInPath
+	}
+	switch reason.Kind {
+	case apperr.NotFound:
+		p.Heading, p.Message = "Page not found", "There is no page at this address."
+	case apperr.Unauthenticated:
+		p.Heading, p.Message = "Please sign in", "Open the page again and sign in."
+		if reason == errNoLogin {
+			p.Message = reason.Message
+		}
+	case apperr.Forbidden:
+		if p.Message == "" {
+			p.Message = ErrCrossOrigin.Message
+		}
+	case apperr.Limited:
+		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
+	case apperr.Unavailable:
+		p.Heading, p.Message = "Temporarily unavailable", "This page is temporarily unavailable. Try again in a minute."
+	}
+	return p
+}
+
+func (s *Site) Render(c echo.Context, status int, name string, data any) error {
+	var b bytes.Buffer
+	if err := s.Templates[name].ExecuteTemplate(&b, name+".html", data); err != nil {
+		return fmt.Errorf("render %s: %w", name, err)
+	}
+	return c.HTMLBlob(status, b.Bytes())
+}
+
+// WantsJSON reports whether the client prefers JSON to HTML.
+func WantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
