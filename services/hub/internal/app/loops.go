@@ -18,7 +18,8 @@ func (a *App) sweepGrants(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sessions, err := a.store.SweepSessions(ctx, a.now().Add(-caller.SessionLife-time.Hour))
+		now := a.now()
+		sessions, err := a.store.SweepSessions(ctx, now.Add(-caller.SessionIdle-time.Hour), now.Add(-caller.DeviceLife))
 		if err == nil && grants+sessions > 0 {
 			a.log.InfoContext(ctx, "expired grants and sessions deleted", "grants", grants, "sessions", sessions)
 		}

@@ -72,6 +72,7 @@ type Caller struct {
 	Granted                     // Kind Key
 
 	SignedInAt time.Time         // Kind Session: time of the sign-in at the identity provider
+	Renewed    bool              // Kind Session: the session was renewed, so its cookies should be set again
 	Delegate   Delegate          // Kind Token
 	Identity   operator.Identity // Kind Login
 	SessionErr error             // Kind Anonymous: the session could not be checked; nil: no session, or an invalid one
@@ -276,7 +277,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitSta
 	if err != nil {
 		return Caller{}, standing, err
 	}
-	stored, err := s.Sessions.Find(ctx, signed, r.Bind)
+	stored, renewed, err := s.Sessions.Find(ctx, signed, r.Bind)
 	var op operator.Operator
 	if err == nil {
 		op, err = s.Directory.ByID(ctx, signed.Operator)
@@ -289,7 +290,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitSta
 	}
 	switch {
 	case err == nil:
-		return Caller{Kind: Session, Operator: &op, SignedInAt: stored.SignedInAt}, standing, nil
+		return Caller{Kind: Session, Operator: &op, SignedInAt: stored.SignedInAt, Renewed: renewed}, standing, nil
 	case !r.Accept.Has(AcceptNone):
 		return Caller{}, standing, err
 	case errors.Is(err, ErrUnauthenticated):

@@ -11,13 +11,18 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// SessionLife is the time after which a session expires.
-const SessionLife = 30 * 24 * time.Hour
+// SessionLife is the lifetime of the session cookies. Use of the session renews it. SessionIdle is the time without use after
+// which a session ends. maxSessionAge is the maximum age of a session: browsers limit the lifetime of cookies to it.
+const (
+	SessionLife   = 30 * 24 * time.Hour
+	SessionIdle   = 14 * 24 * time.Hour
+	maxSessionAge = 400 * 24 * time.Hour
+)
 
 // clockSkew is the maximum time by which the clock of another hub may be ahead.
 const clockSkew = time.Minute
 
-// Signed is the content of unexpired session cookies with a valid signature. The stored session and the session version must
+// Signed is the content of session cookies with a valid signature. The stored session, its last use and the session version must
 // still be checked.
 type Signed struct {
 	Operator operator.ID
@@ -80,7 +85,7 @@ func (s *Sessions) Read(uid, sig string) (Signed, error) {
 	}
 	at := time.Unix(issued, 0)
 	switch age := s.now().Sub(at); {
-	case age > SessionLife:
+	case age > maxSessionAge:
 		return Signed{}, errExpiredSession
 	case age < -clockSkew:
 		return Signed{}, errUnknownSession

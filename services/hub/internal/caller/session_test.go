@@ -36,13 +36,18 @@ func TestSession(t *testing.T) {
 	if _, err := ask(AcceptSession, unknown, unknownSig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("unknown operator: %v", err)
 	}
-	w.now = w.now.Add(SessionLife)
-	if _, err := ask(AcceptSession, uid, sig, false, true); err != nil {
-		t.Errorf("on its last day: %v", err)
+	for range 4 {
+		w.now = w.now.Add(SessionIdle)
+		if c, err := ask(AcceptSession, uid, sig, false, true); err != nil || !c.Renewed {
+			t.Errorf("after 14 days without use: %+v, %v", c, err)
+		}
+		if c, err := ask(AcceptSession, uid, sig, false, true); err != nil || c.Renewed {
+			t.Errorf("at once after a renewal: %+v, %v", c, err)
+		}
 	}
-	w.now = w.now.Add(time.Second)
+	w.now = w.now.Add(SessionIdle + time.Second)
 	if _, err := ask(AcceptSession, uid, sig, false, true); !errors.Is(err, ErrUnauthenticated) {
-		t.Errorf("after thirty days: %v", err)
+		t.Errorf("after more than 14 days without use: %v", err)
 	}
 }
 

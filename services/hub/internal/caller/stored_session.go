@@ -10,6 +10,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
+// useEvery is the minimum time between two updates of the last use of a session.
+const useEvery = time.Hour
+
+// DeviceLife is the time without use after which a device is new again.
+const DeviceLife = 90 * 24 * time.Hour
+
+// maxSessions is the maximum number of sessions that a list has.
+const maxSessions = 100
+
 // sessionCache is the time for which an active session is cached. A hub therefore detects a sign-out on another hub within this
 // time.
 const sessionCache = 5 * time.Second
@@ -21,6 +30,8 @@ type StoredSession struct {
 	SignedInAt time.Time // time of the sign-in at the identity provider
 	Bind       []byte    // SHA-256 of the cookie that binds the session; nil: not bound
 	EndedAt    time.Time // zero: active
+	UsedAt     time.Time // last use, at most useEvery too early
+	Device     Device
 }
 
 // Store stores sessions. Error of all methods: db_unavailable.
@@ -30,6 +41,13 @@ type Store interface {
 	AddSession(ctx context.Context, s StoredSession) (issuedAt time.Time, err error)
 	// FindSession returns a session, even if it has ended. found is false if it does not exist.
 	FindSession(ctx context.Context, id operator.ID, issuedAt time.Time) (s StoredSession, found bool, err error)
+	// ListSessions returns the active sessions of an operator that were used after idle, the last used first.
+	ListSessions(ctx context.Context, id operator.ID, idle time.Time, limit int) ([]StoredSession, error)
+	// UseSession stores that a session and its device were used. It does nothing if the session is unknown or has ended.
+	UseSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error
+	// UseDevice stores a sign-in from a device. It reports whether the operator has signed in before, but not from this device
+	// after recent.
+	UseDevice(ctx context.Context, id operator.ID, d Device, recent, now time.Time) (isNew bool, err error)
 	// EndSession ends an active session. It does nothing if the session is unknown or has ended.
 	EndSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error
 	// EndSessions ends all sessions of the operator.
@@ -40,6 +58,8 @@ type Store interface {
 type SessionCookies struct {
 	UID, Sig string
 	Bind     string // empty: the session is not bound
+
+	NewDevice bool // the operator has signed in before, but not from this device in the last 90 days
 }
 
 type sessionKey struct {
@@ -53,8 +73,9 @@ type cachedSession struct {
 }
 
 // Start stores a session and returns its cookies. Error: db_unavailable.
-func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt time.Time) (SessionCookies, error) {
-	row := StoredSession{Operator: op.ID, IssuedAt: s.now().UTC().Truncate(time.Second), SignedInAt: signedInAt.UTC()}
+func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt time.Time, from Device) (SessionCookies, error) {
+	now := s.now().UTC()
+	row := StoredSession{Operator: op.ID, IssuedAt: now.Truncate(time.Second), SignedInAt: signedInAt.UTC(), Device: from}
 	var out SessionCookies
 	if s.bound {
 		out.Bind = rand.Text()
@@ -65,25 +86,45 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	if err != nil {
 		return SessionCookies{}, err
 	}
+	if out.NewDevice, err = s.store.UseDevice(ctx, op.ID, from, now.Add(-DeviceLife), now); err != nil {
+		return SessionCookies{}, err
+	}
 	out.UID, out.Sig = s.issue(op.ID, op.SessionVersion, issued)
 	return out, nil
 }
 
-// Find returns the active session of signed cookies. bind is the value of the third cookie, which binds a session to a
-// browser. Errors: unauthenticated if the session is unknown, ended, bound to another browser, or not bound although s.bound
-// is set; db_unavailable.
-func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (StoredSession, error) {
-	row, err := s.read(ctx, signed)
-	if err != nil {
-		return StoredSession{}, err
+// List returns the active sessions of an operator, at most maxSessions, the last used first. Error: db_unavailable.
+func (s *Sessions) List(ctx context.Context, id operator.ID) ([]StoredSession, error) {
+	return s.store.ListSessions(ctx, id, s.now().Add(-SessionIdle), maxSessions)
+}
+
+// Find returns the active session of signed cookies and updates its last use. renewed reports whether it did; the cookies should
+// then be set again. bind is the value of the third cookie, which binds a session to a browser. Errors: unauthenticated if the
+// session is unknown, ended, without use for SessionIdle, bound to another browser, or not bound although s.bound is set;
+// db_unavailable.
+func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (row StoredSession, renewed bool, err error) {
+	if row, err = s.read(ctx, signed); err != nil {
+		return StoredSession{}, false, err
 	}
 	if row.Bind != nil || s.bound {
 		sum := sha256.Sum256([]byte(bind))
 		if subtle.ConstantTimeCompare(row.Bind, sum[:]) != 1 {
-			return StoredSession{}, errUnknownSession
+			return StoredSession{}, false, errUnknownSession
 		}
 	}
-	return row, nil
+	now := s.now()
+	switch idle := now.Sub(row.UsedAt); {
+	case idle > SessionIdle:
+		return StoredSession{}, false, errExpiredSession
+	case idle < useEvery:
+		return row, false, nil
+	}
+	if s.store.UseSession(ctx, signed.Operator, signed.IssuedAt, now) != nil {
+		return row, false, nil // the next use renews the session
+	}
+	row.UsedAt = now
+	s.active.put(sessionKey{signed.Operator, signed.IssuedAt.Unix()}, cachedSession{row, now})
+	return row, true, nil
 }
 
 func (s *Sessions) read(ctx context.Context, signed Signed) (StoredSession, error) {
@@ -113,6 +154,12 @@ func (s *Sessions) End(ctx context.Context, signed Signed) error {
 	}
 	s.active.drop(sessionKey{signed.Operator, signed.IssuedAt.Unix()})
 	return nil
+}
+
+// EndOne ends the session of an operator that was issued at a second. It does nothing if there is none. It takes effect like End.
+// Error: db_unavailable.
+func (s *Sessions) EndOne(ctx context.Context, id operator.ID, issuedAt time.Time) error {
+	return s.End(ctx, Signed{Operator: id, IssuedAt: issuedAt})
 }
 
 // EndAll ends all stored sessions of an operator. The caller must first raise the session version in the ledger. Hubs check

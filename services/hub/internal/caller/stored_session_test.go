@@ -16,6 +16,7 @@ type storedSessions struct {
 	mu    sync.Mutex
 	rows  map[sessionKey]StoredSession
 	reads int
+	uses  int
 	fails error
 }
 
@@ -28,6 +29,7 @@ func (s *storedSessions) AddSession(_ context.Context, row StoredSession) (time.
 	for {
 		key := sessionKey{row.Operator, row.IssuedAt.Unix()}
 		if _, taken := s.rows[key]; !taken {
+			row.UsedAt = row.IssuedAt
 			s.rows[key] = row
 			return row.IssuedAt, s.fails
 		}
@@ -41,6 +43,26 @@ func (s *storedSessions) FindSession(_ context.Context, id operator.ID, at time.
 	s.reads++
 	row, found := s.rows[sessionKey{id, at.Unix()}]
 	return row, found, s.fails
+}
+
+func (s *storedSessions) ListSessions(context.Context, operator.ID, time.Time, int) ([]StoredSession, error) {
+	return nil, s.fails
+}
+
+func (s *storedSessions) UseSession(_ context.Context, id operator.ID, at, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sessionKey{id, at.Unix()}
+	if row, found := s.rows[key]; found && s.fails == nil {
+		row.UsedAt = now
+		s.rows[key] = row
+		s.uses++
+	}
+	return s.fails
+}
+
+func (s *storedSessions) UseDevice(context.Context, operator.ID, Device, time.Time, time.Time) (bool, error) {
+	return false, s.fails
 }
 
 func (s *storedSessions) EndSession(_ context.Context, id operator.ID, at, now time.Time) error {
@@ -66,7 +88,7 @@ func (s *storedSessions) EndSessions(ctx context.Context, id operator.ID, now ti
 // start signs an operator in and returns the two cookie values of the session.
 func start(t *testing.T, s *Sessions, id operator.ID, version int64) (uid, sig string) {
 	t.Helper()
-	cookies, err := s.Start(t.Context(), operator.Operator{ID: id, SessionVersion: version}, noon)
+	cookies, err := s.Start(t.Context(), operator.Operator{ID: id, SessionVersion: version}, noon, Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,15 +188,15 @@ func TestBoundSessionNeedsItsCookie(t *testing.T) {
 	store := &storedSessions{}
 	bound, unbound := NewSessions([]string{secretA}, store, true, w.Now), NewSessions([]string{secretA}, store, false, w.Now)
 	op := operator.Operator{ID: "u1", SessionVersion: 3}
-	mine, err := bound.Start(t.Context(), op, noon)
+	mine, err := bound.Start(t.Context(), op, noon, Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := bound.Start(t.Context(), op, noon)
+	other, err := bound.Start(t.Context(), op, noon, Device{})
 	if err != nil || mine.Bind == "" || mine.Bind == other.Bind {
 		t.Fatalf("binding values %q and %q: %v", mine.Bind, other.Bind, err)
 	}
-	without, err := unbound.Start(t.Context(), op, noon)
+	without, err := unbound.Start(t.Context(), op, noon, Device{})
 	if err != nil || without.Bind != "" {
 		t.Fatal(without, err)
 	}

@@ -16,7 +16,7 @@ func TestClockChanges(t *testing.T) {
 		if _, err := s.Read(uid, sig); err != nil {
 			t.Error("a new session is invalid")
 		}
-		m.Advance(SessionLife - time.Second)
+		m.Advance(maxSessionAge - time.Second)
 		if _, err := s.Read(uid, sig); err != nil {
 			t.Error("a session expired too early")
 		}

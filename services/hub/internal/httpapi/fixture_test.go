@@ -230,7 +230,7 @@ var signedIn = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 func (b *fixture) signIn(op *operatorv1.Operator) string {
 	b.t.Helper()
 	who := operator.Operator{ID: operator.ID(op.GetId()), SessionVersion: op.GetSessionVersion()}
-	cookies, err := b.deps.Sessions.Start(b.t.Context(), who, b.clock.Now())
+	cookies, err := b.deps.Sessions.Start(b.t.Context(), who, b.clock.Now(), caller.Device{})
 	must(b.t, err)
 	return "db_uid=" + cookies.UID + "; db_sig=" + cookies.Sig + "; __Host-db_bind=" + cookies.Bind
 }

@@ -36,6 +36,9 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	if err != nil || found.Operator == nil {
 		return grant.Visitor{}, "", err
 	}
+	if found.Renewed {
+		s.settings.RenewSession(c)
+	}
 	return grant.Visitor{
 		UserID: string(found.Operator.ID), Session: sig, SignedInAt: found.SignedInAt,
 	}, string(found.Operator.Handle), nil

@@ -32,6 +32,7 @@ func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.
 	for range maxSessionAttempts {
 		issuedAt, err := s.write.InsertSession(ctx, db.InsertSessionParams{
 			UserID: row.Operator, IssuedAt: row.IssuedAt, SignedInAt: row.SignedInAt, BindHash: row.Bind,
+			Browser: row.Device.Browser, Address: row.Device.Address,
 		})
 		switch {
 		case err == nil:
@@ -51,7 +52,31 @@ func (s *Store) FindSession(ctx context.Context, id operator.ID, issuedAt time.T
 	}
 	row, ok, err := found(s.read.GetSession(ctx, db.GetSessionParams{UserID: id, IssuedAt: issuedAt}))
 	out.SignedInAt, out.Bind, out.EndedAt = row.SignedInAt.UTC(), row.BindHash, utc(row.EndedAt)
+	out.UsedAt, out.Device = row.UsedAt.UTC(), caller.Device{Browser: row.Browser, Address: row.Address}
 	return out, ok, err
+}
+
+// ListSessions implements caller.Store.
+func (s *Store) ListSessions(ctx context.Context, id operator.ID, idle time.Time, limit int) ([]caller.StoredSession, error) {
+	rows, err := s.read.ListSessions(ctx, db.ListSessionsParams{UserID: id, Idle: idle, MaxRows: int32(limit)})
+	out := make([]caller.StoredSession, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, caller.StoredSession{
+			Operator: id, IssuedAt: row.IssuedAt.UTC(), SignedInAt: row.SignedInAt.UTC(), UsedAt: row.UsedAt.UTC(),
+			Device: caller.Device{Browser: row.Browser, Address: row.Address},
+		})
+	}
+	return out, err
+}
+
+// UseSession implements caller.Store.
+func (s *Store) UseSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error {
+	return s.write.UseSession(ctx, db.UseSessionParams{UserID: id, IssuedAt: issuedAt, Now: now})
+}
+
+// UseDevice implements caller.Store.
+func (s *Store) UseDevice(ctx context.Context, id operator.ID, d caller.Device, recent, now time.Time) (bool, error) {
+	return s.write.UseDevice(ctx, db.UseDeviceParams{UserID: id, Browser: d.Browser, Address: d.Address, Recent: recent, Now: now})
 }
 
 // EndSession implements caller.Store.
@@ -64,9 +89,15 @@ func (s *Store) EndSessions(ctx context.Context, id operator.ID, now time.Time) 
 	return s.write.EndSessions(ctx, db.EndSessionsParams{UserID: id, Now: now})
 }
 
-// SweepSessions deletes the sessions that were issued before a time, and returns the number of deleted sessions.
-func (s *Store) SweepSessions(ctx context.Context, before time.Time) (int64, error) {
-	return s.write.DeleteOldSessions(ctx, before)
+// SweepSessions deletes the sessions without use after idle and the devices without use after old. It returns the number of
+// deleted sessions.
+func (s *Store) SweepSessions(ctx context.Context, idle, old time.Time) (int64, error) {
+	n, err := s.write.DeleteOldSessions(ctx, idle)
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.write.DeleteOldDevices(ctx, old)
+	return n, err
 }
 
 // Follow implements follow.Store.

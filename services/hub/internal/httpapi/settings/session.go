@@ -69,16 +69,30 @@ func (s *Server) SignIn(c echo.Context) error {
 
 // StartSession stores a session and sets its cookies. Error: db_unavailable.
 func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
-	cookies, err := s.Sessions.Start(c.Request().Context(), op, signedInAt)
+	r := c.Request()
+	cookies, err := s.Sessions.Start(r.Context(), op, signedInAt, caller.DeviceOf(r.UserAgent(), c.RealIP()))
 	if err != nil {
 		return err
 	}
+	s.setSession(c, cookies)
+	return nil
+}
+
+// RenewSession sets the session cookies of the request again, with their whole lifetime.
+func (s *Server) RenewSession(c echo.Context) {
+	r := c.Request()
+	s.setSession(c, caller.SessionCookies{
+		UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
+		Bind: request.Cookie(r, request.CookieBind),
+	})
+}
+
+func (s *Server) setSession(c echo.Context, cookies caller.SessionCookies) {
 	s.setCookie(c, request.CookieUID, cookies.UID, caller.SessionLife)
 	s.setCookie(c, request.CookieSig, cookies.Sig, caller.SessionLife)
-	if cookies.Bind != "" {
+	if cookies.Bind != "" && s.Secure {
 		s.setCookie(c, request.CookieBind, cookies.Bind, caller.SessionLife)
 	}
-	return nil
 }
 
 var errAll = apperr.New(apperr.Invalid, "invalid_all", "all must be true or false, or left out").With("field", "all")

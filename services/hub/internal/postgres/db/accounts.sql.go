@@ -60,8 +60,20 @@ func (q *Queries) DeleteFollow(ctx context.Context, arg DeleteFollowParams) erro
 	return err
 }
 
+const deleteOldDevices = `-- name: DeleteOldDevices :execrows
+DELETE FROM devices WHERE used_at < $1
+`
+
+func (q *Queries) DeleteOldDevices(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteOldDevices, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteOldSessions = `-- name: DeleteOldSessions :execrows
-DELETE FROM sessions WHERE issued_at < $1
+DELETE FROM sessions WHERE used_at < $1
 `
 
 func (q *Queries) DeleteOldSessions(ctx context.Context, before time.Time) (int64, error) {
@@ -159,7 +171,8 @@ func (q *Queries) GetFollowTotals(ctx context.Context, userID operator.ID) (GetF
 }
 
 const getSession = `-- name: GetSession :one
-SELECT signed_in_at, bind_hash, ended_at FROM sessions WHERE user_id = $1 AND issued_at = $2
+SELECT signed_in_at, bind_hash, ended_at, used_at, browser, address
+FROM sessions WHERE user_id = $1 AND issued_at = $2
 `
 
 type GetSessionParams struct {
@@ -171,12 +184,22 @@ type GetSessionRow struct {
 	SignedInAt time.Time
 	BindHash   []byte
 	EndedAt    *time.Time
+	UsedAt     time.Time
+	Browser    string
+	Address    string
 }
 
 func (q *Queries) GetSession(ctx context.Context, arg GetSessionParams) (GetSessionRow, error) {
 	row := q.db.QueryRow(ctx, getSession, arg.UserID, arg.IssuedAt)
 	var i GetSessionRow
-	err := row.Scan(&i.SignedInAt, &i.BindHash, &i.EndedAt)
+	err := row.Scan(
+		&i.SignedInAt,
+		&i.BindHash,
+		&i.EndedAt,
+		&i.UsedAt,
+		&i.Browser,
+		&i.Address,
+	)
 	return i, err
 }
 
@@ -230,8 +253,10 @@ func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) erro
 }
 
 const insertSession = `-- name: InsertSession :one
-INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash)
-SELECT $1, $2::timestamptz - free.n * interval '1 second', $3, $4
+INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash, used_at, browser, address)
+SELECT
+    $1, $2::timestamptz - free.n * interval '1 second', $3, $4,
+    $2::timestamptz, $5, $6
 FROM (
     SELECT n
     FROM generate_series(0, 599) AS n
@@ -250,6 +275,8 @@ type InsertSessionParams struct {
 	IssuedAt   time.Time
 	SignedInAt time.Time
 	BindHash   []byte
+	Browser    string
+	Address    string
 }
 
 // Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
@@ -260,6 +287,8 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (t
 		arg.IssuedAt,
 		arg.SignedInAt,
 		arg.BindHash,
+		arg.Browser,
+		arg.Address,
 	)
 	var issued_at time.Time
 	err := row.Scan(&issued_at)
@@ -452,6 +481,53 @@ func (q *Queries) ListFollowing(ctx context.Context, arg ListFollowingParams) ([
 	return items, nil
 }
 
+const listSessions = `-- name: ListSessions :many
+SELECT issued_at, signed_in_at, used_at, browser, address
+FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND used_at > $2
+ORDER BY used_at DESC, issued_at DESC LIMIT $3
+`
+
+type ListSessionsParams struct {
+	UserID  operator.ID
+	Idle    time.Time
+	MaxRows int32
+}
+
+type ListSessionsRow struct {
+	IssuedAt   time.Time
+	SignedInAt time.Time
+	UsedAt     time.Time
+	Browser    string
+	Address    string
+}
+
+// Returns the active sessions of an operator that were used after a time, the last used first.
+func (q *Queries) ListSessions(ctx context.Context, arg ListSessionsParams) ([]ListSessionsRow, error) {
+	rows, err := q.db.Query(ctx, listSessions, arg.UserID, arg.Idle, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSessionsRow
+	for rows.Next() {
+		var i ListSessionsRow
+		if err := rows.Scan(
+			&i.IssuedAt,
+			&i.SignedInAt,
+			&i.UsedAt,
+			&i.Browser,
+			&i.Address,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listWatchedOf = `-- name: ListWatchedOf :many
 SELECT market_id FROM watches WHERE user_id = $1 AND market_id = ANY ($2::text[])
 `
@@ -626,5 +702,63 @@ func (q *Queries) UpsertClaim(ctx context.Context, arg UpsertClaimParams) error 
 		arg.Identity,
 		arg.VerifiedAt,
 	)
+	return err
+}
+
+const useDevice = `-- name: UseDevice :one
+WITH before AS (
+    SELECT
+        count(*) FILTER (WHERE d.browser = $1 AND d.address = $2 AND d.used_at > $3) AS same,
+        count(*) AS devices
+    FROM devices d WHERE d.user_id = $4
+), stored AS (
+    INSERT INTO devices (user_id, browser, address, used_at) VALUES ($4, $1, $2, $5)
+    ON CONFLICT (user_id, browser, address) DO UPDATE SET used_at = greatest(devices.used_at, excluded.used_at)
+)
+SELECT (b.same = 0 AND b.devices > 0)::boolean AS new_device FROM before b
+`
+
+type UseDeviceParams struct {
+	Browser string
+	Address string
+	Recent  time.Time
+	UserID  operator.ID
+	Now     time.Time
+}
+
+// Stores that an operator signed in from a device. Reports whether the operator has signed in before, but not from this device
+// after the time recent.
+func (q *Queries) UseDevice(ctx context.Context, arg UseDeviceParams) (bool, error) {
+	row := q.db.QueryRow(ctx, useDevice,
+		arg.Browser,
+		arg.Address,
+		arg.Recent,
+		arg.UserID,
+		arg.Now,
+	)
+	var new_device bool
+	err := row.Scan(&new_device)
+	return new_device, err
+}
+
+const useSession = `-- name: UseSession :exec
+WITH used AS (
+    UPDATE sessions s SET used_at = $1::timestamptz
+    WHERE s.user_id = $2 AND s.issued_at = $3 AND s.ended_at IS NULL AND s.used_at < $1
+    RETURNING s.user_id, s.browser, s.address
+)
+UPDATE devices d SET used_at = $1 FROM used u
+WHERE d.user_id = u.user_id AND d.browser = u.browser AND d.address = u.address AND d.used_at < $1
+`
+
+type UseSessionParams struct {
+	Now      time.Time
+	UserID   operator.ID
+	IssuedAt time.Time
+}
+
+// Stores that a session and its device were used.
+func (q *Queries) UseSession(ctx context.Context, arg UseSessionParams) error {
+	_, err := q.db.Exec(ctx, useSession, arg.Now, arg.UserID, arg.IssuedAt)
 	return err
 }

@@ -1,8 +1,10 @@
 -- name: InsertSession :one
 -- Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
 -- concurrent sign-in used that second.
-INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash)
-SELECT @user_id, sqlc.arg(issued_at)::timestamptz - free.n * interval '1 second', @signed_in_at, @bind_hash
+INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash, used_at, browser, address)
+SELECT
+    @user_id, sqlc.arg(issued_at)::timestamptz - free.n * interval '1 second', @signed_in_at, @bind_hash,
+    sqlc.arg(issued_at)::timestamptz, @browser, @address
 FROM (
     SELECT n
     FROM generate_series(0, 599) AS n
@@ -16,7 +18,41 @@ ON CONFLICT DO NOTHING
 RETURNING issued_at;
 
 -- name: GetSession :one
-SELECT signed_in_at, bind_hash, ended_at FROM sessions WHERE user_id = @user_id AND issued_at = @issued_at;
+SELECT signed_in_at, bind_hash, ended_at, used_at, browser, address
+FROM sessions WHERE user_id = @user_id AND issued_at = @issued_at;
+
+-- name: ListSessions :many
+-- Returns the active sessions of an operator that were used after a time, the last used first.
+SELECT issued_at, signed_in_at, used_at, browser, address
+FROM sessions WHERE user_id = @user_id AND ended_at IS NULL AND used_at > @idle
+ORDER BY used_at DESC, issued_at DESC LIMIT @max_rows;
+
+-- name: UseSession :exec
+-- Stores that a session and its device were used.
+WITH used AS (
+    UPDATE sessions s SET used_at = @now::timestamptz
+    WHERE s.user_id = @user_id AND s.issued_at = @issued_at AND s.ended_at IS NULL AND s.used_at < @now
+    RETURNING s.user_id, s.browser, s.address
+)
+UPDATE devices d SET used_at = @now FROM used u
+WHERE d.user_id = u.user_id AND d.browser = u.browser AND d.address = u.address AND d.used_at < @now;
+
+-- name: UseDevice :one
+-- Stores that an operator signed in from a device. Reports whether the operator has signed in before, but not from this device
+-- after the time recent.
+WITH before AS (
+    SELECT
+        count(*) FILTER (WHERE d.browser = @browser AND d.address = @address AND d.used_at > @recent) AS same,
+        count(*) AS devices
+    FROM devices d WHERE d.user_id = @user_id
+), stored AS (
+    INSERT INTO devices (user_id, browser, address, used_at) VALUES (@user_id, @browser, @address, @now)
+    ON CONFLICT (user_id, browser, address) DO UPDATE SET used_at = greatest(devices.used_at, excluded.used_at)
+)
+SELECT (b.same = 0 AND b.devices > 0)::boolean AS new_device FROM before b;
+
+-- name: DeleteOldDevices :execrows
+DELETE FROM devices WHERE used_at < @before;
 
 -- name: EndSession :exec
 UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND issued_at = @issued_at AND ended_at IS NULL;
@@ -25,7 +61,7 @@ UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND is
 UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND ended_at IS NULL;
 
 -- name: DeleteOldSessions :execrows
-DELETE FROM sessions WHERE issued_at < @before;
+DELETE FROM sessions WHERE used_at < @before;
 
 -- name: InsertFollow :exec
 -- Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
