@@ -262,7 +262,7 @@ func TestKnown(t *testing.T) {
 	if w.asked != asked {
 		t.Errorf("Known caused %d look-ups, want 0", w.asked-asked)
 	}
-	w.now = w.now.Add(SessionLife + time.Second)
+	w.now = w.now.Add(maxSessionAge + time.Second)
 	if got := s.Known(Request{UID: uid, Sig: sig}); got != Anonymous {
 		t.Errorf("an old session: kind %d", got)
 	}
