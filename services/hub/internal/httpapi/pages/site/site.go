@@ -157,6 +157,8 @@ type Layout struct {
 	Account                 Account
 }
 
+// NewLayout returns the layout of a page. An empty title is replaced with the name of the service; an empty path gives the page no
+// canonical URL.
 func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout {
 	f := Layout{Title: "Signalcast", Description: description, Account: s.accountOf(c)}
 	if title != "" {
@@ -205,6 +207,7 @@ func newErrorPage(f Layout, reason *apperr.Fault) errorPage {
 	return p
 }
 
+// Render answers with the page of a template.
 func (s *Site) Render(c echo.Context, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := s.Templates[name].ExecuteTemplate(&b, name+".html", data); err != nil {
