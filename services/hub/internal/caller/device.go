@@ -2,6 +2,7 @@ package caller
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/mileusna/useragent"
 )
@@ -18,15 +19,18 @@ const (
 	maxAgent   = 512
 )
 
-// DeviceOf returns the device of a request with a User-Agent header and an IP address.
+// DeviceOf returns the device of a request with a User-Agent header and an IP address. A name with characters other than printable
+// ASCII is unknown.
 func DeviceOf(agent, ip string) Device {
 	ua := useragent.Parse(agent[:min(len(agent), maxAgent)])
 	d := Device{Browser: "Other browser", Address: addressPrefix(ip)}
-	if name := ua.Name; (ua.Mobile || ua.Tablet || ua.Desktop) && name != "" && len(name)+len(ua.OS)+4 <= maxBrowser {
+	name := ua.Name
+	if ua.OS != "" {
+		name += " on " + ua.OS
+	}
+	known := (ua.Mobile || ua.Tablet || ua.Desktop) && ua.Name != ""
+	if known && len(name) <= maxBrowser && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
 		d.Browser = name
-		if ua.OS != "" {
-			d.Browser += " on " + ua.OS
-		}
 	}
 	return d
 }
@@ -42,9 +46,5 @@ func addressPrefix(ip string) string {
 	if a.Is6() {
 		bits = 48
 	}
-	p, err := a.Prefix(bits)
-	if err != nil {
-		return ""
-	}
-	return p.String()
+	return netip.PrefixFrom(a, bits).Masked().String()
 }

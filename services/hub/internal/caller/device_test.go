@@ -23,6 +23,8 @@ func TestDeviceOf(t *testing.T) {
 		},
 		{"curl/8.5.0", "::ffff:203.0.113.77", Device{"Other browser", "203.0.113.0/24"}},
 		{"", "", Device{"Other browser", ""}},
+		{"Mozilla/5.0 (X11; Linux x86_64) \xff\xfeBrowser/1.0", "", Device{"Other browser", ""}},
+		{"Mozilla/5.0 (X11; Linux x86_64) B\u202erowser/1.0", "", Device{"Other browser", ""}},
 		{strings.Repeat("Mozilla/5.0 (", 5000), "not an address", Device{"Other browser", ""}},
 	} {
 		if got := DeviceOf(test.agent, test.ip); got != test.want {

@@ -99,9 +99,9 @@ func (s *Sessions) List(ctx context.Context, id operator.ID) ([]StoredSession, e
 }
 
 // Find returns the active session of signed cookies and updates its last use. renewed reports whether it did; the cookies should
-// then be set again. bind is the value of the third cookie, which binds a session to a browser. Errors: unauthenticated if the
-// session is unknown, ended, without use for SessionIdle, bound to another browser, or not bound although s.bound is set;
-// db_unavailable.
+// then be set again. bind is the value of the third cookie, which binds a session to one browser. If s.bound is true, every session
+// needs this cookie. Errors: db_unavailable, and unauthenticated if the session does not exist, has ended, was not used for
+// SessionIdle, or is bound to another browser.
 func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (row StoredSession, renewed bool, err error) {
 	if row, err = s.read(ctx, signed); err != nil {
 		return StoredSession{}, false, err

@@ -664,8 +664,8 @@ type UpdateFollowParams struct {
 	Followed operator.ID
 }
 
-// Changes what a follower is notified of. A null argument changes nothing. Events of a kind count from @now on if the kind is
-// switched on or if the operator is no longer muted.
+// Changes what a follower is notified of. A null argument changes nothing. To switch a kind on, or to end a mute, sets the start
+// of the kind to @now, so that older events cause no notification.
 func (q *Queries) UpdateFollow(ctx context.Context, arg UpdateFollowParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateFollow,
 		arg.Muted,

@@ -80,8 +80,8 @@ FROM added;
 DELETE FROM follows WHERE follower = @follower AND followed = @followed;
 
 -- name: UpdateFollow :execrows
--- Changes what a follower is notified of. A null argument changes nothing. Events of a kind count from @now on if the kind is
--- switched on or if the operator is no longer muted.
+-- Changes what a follower is notified of. A null argument changes nothing. To switch a kind on, or to end a mute, sets the start
+-- of the kind to @now, so that older events cause no notification.
 UPDATE follows SET
     muted = coalesce(sqlc.narg(muted)::boolean, muted),
     calls_from = CASE

@@ -40,7 +40,7 @@ func signedNumber(v float64) string {
 // Digits formats an integer in decimal.
 func Digits(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Grouped formats an integer with thousands separators.
+// Grouped formats an integer with thousands separators: 1234567 is 1,234,567.
 func Grouped(n int64) string {
 	text := Digits(max(n, -n))
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -106,8 +106,8 @@ func (s *Site) RenderParts(c echo.Context, g *PartReader, status int, name strin
 	return s.Render(c, status, name, data)
 }
 
-// ResponseCache caches the responses of an expensive gRPC method. If a request to the method exceeds the time limit of the page,
-// the request continues, so that the next page has the response.
+// ResponseCache caches the responses of an expensive gRPC method. A call that takes longer than the page may wait continues in the
+// background, and its response is cached for the next request.
 type ResponseCache[A any] struct{ *cache.Cache[string, *A] }
 
 // NewResponseCache returns an empty cache.
