@@ -56,7 +56,12 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	uid = base64.RawURLEncoding.EncodeToString([]byte(id)) +
 		"." + strconv.FormatInt(at.Unix(), 10) +
 		"." + strconv.FormatInt(version, 10)
-	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
+	return uid, s.signature(uid)
+}
+
+// signature returns the value of the second session cookie: the signature of the first one with the first secret.
+func (s *Sessions) signature(uid string) string {
+	return base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }
 
 // Read verifies the signature of session cookies and then their age. Errors: unauthenticated with the reason expired for an

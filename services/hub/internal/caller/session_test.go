@@ -113,4 +113,8 @@ func TestRotation(t *testing.T) {
 	if _, err := alone.Read(uid, sig); err == nil {
 		t.Error("a session of a removed secret is accepted")
 	}
+	renewed := after.Renewed(uid, "")
+	if _, err := alone.Read(renewed.UID, renewed.Sig); err != nil {
+		t.Error("a renewed session is not signed with the first secret")
+	}
 }

@@ -93,6 +93,11 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	return out, nil
 }
 
+// Renewed returns the cookies of a valid session, signed with the first secret, which may be newer than the session.
+func (s *Sessions) Renewed(uid, bind string) SessionCookies {
+	return SessionCookies{UID: uid, Sig: s.signature(uid), Bind: bind}
+}
+
 // List returns the active sessions of an operator, at most maxSessions, the last used first. Error: db_unavailable.
 func (s *Sessions) List(ctx context.Context, id operator.ID) ([]StoredSession, error) {
 	return s.store.ListSessions(ctx, id, s.now().Add(-SessionIdle), maxSessions)

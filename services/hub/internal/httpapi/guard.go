@@ -52,6 +52,9 @@ func (s *Server) admit(c echo.Context, r route) error {
 	if err := s.permitted(c, who, r); err != nil {
 		return err
 	}
+	if who.Renewed {
+		s.settings.RenewSession(c)
+	}
 	request.SetCaller(c, who)
 	err = r.handler(c)
 	if r.inCall && err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/apitest"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
 func TestSignIn(t *testing.T) {
@@ -98,6 +99,30 @@ func TestSessionAge(t *testing.T) {
 	b := setup(t)
 	b.clock.Advance(30*24*time.Hour + time.Second)
 	want(t, b.send("POST", "/api/predictions", `{}`, b.bySession()), 401, "unauthenticated", "Www-Authenticate: Bearer")
+}
+
+// TestUseRenewsCookies checks that the first use of a session after an hour sets its cookies again, on every kind of route.
+func TestUseRenewsCookies(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	for _, target := range []string{ownClaims, "/api/m/701122/crowd", "/profile", "/markets"} {
+		b.clock.Advance(time.Hour)
+		renewed := b.send("GET", target, "", b.bySession())
+		if renewed.Code != 200 || !strings.Contains(renewed.Header().Get("Cache-Control"), "no-store") {
+			t.Errorf("%s: %d, %q", target, renewed.Code, renewed.Header().Get("Cache-Control"))
+		}
+		for _, c := range renewed.Result().Cookies() {
+			if !strings.Contains(b.cookie, c.Name+"="+c.Value) || c.MaxAge != int(caller.SessionLife/time.Second) {
+				t.Errorf("%s renewed the cookie %s", target, c)
+			}
+		}
+		if n := len(renewed.Result().Cookies()); n != 3 {
+			t.Errorf("%s renewed %d cookies, want 3", target, n)
+		}
+		if again := b.send("GET", target, "", b.bySession()); len(again.Result().Cookies()) != 0 {
+			t.Errorf("%s renewed the cookies again at once", target)
+		}
+	}
 }
 
 func TestKeys(t *testing.T) {

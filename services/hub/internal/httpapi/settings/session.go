@@ -78,13 +78,13 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 	return nil
 }
 
-// RenewSession sets the session cookies of the request again, with their whole lifetime.
+// RenewSession sets the session cookies of the request again, with their whole lifetime and the signature of the first secret. The
+// request must have a valid session. It forbids caching of the response.
 func (s *Server) RenewSession(c echo.Context) {
 	r := c.Request()
-	s.setSession(c, caller.SessionCookies{
-		UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
-		Bind: request.Cookie(r, request.CookieBind),
-	})
+	c.Response().Header().Set("Cache-Control", "no-store")
+	uid, bind := request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieBind)
+	s.setSession(c, s.Sessions.Renewed(uid, bind))
 }
 
 func (s *Server) setSession(c echo.Context, cookies caller.SessionCookies) {
