@@ -64,8 +64,8 @@ clients: ## Run clients of other projects against a system (ARGS="-run TestClien
 
 system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
 	tools/setup.sh redis postgres chromium node video engine compose && tools/gen.sh script
-	SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) nice go test -count=1 -timeout 60m -run '^TestSimulation' ./services/api/internal/app & failed=0; \
-	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... || failed=$$?; wait $$! && exit $$failed
+	failed=0; SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 60m -run '^TestSimulation' ./services/api/internal/app || failed=$$?; \
+	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... || failed=$$?; exit $$failed
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)
 	tools/setup.sh redis postgres chromium engine
