@@ -1188,8 +1188,10 @@ func (x *GetSkillResponse) GetUpdatedAt() *timestamppb.Timestamp {
 type ListCallsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
-	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`  // at most 100
-	Cursor        string                 `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"` // next_cursor of the previous page; empty or invalid: from the newest
+	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`      // at most 100
+	Cursor        string                 `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"`     // next_cursor of the previous page; empty or invalid: from the newest
+	Statuses      []string               `protobuf:"bytes,4,rep,name=statuses,proto3" json:"statuses,omitempty"` // only calls with one of these statuses; empty: all
+	Own           bool                   `protobuf:"varint,5,opt,name=own,proto3" json:"own,omitempty"`          // the operator reads its own calls: include those on unconfirmed markets
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1243,6 +1245,20 @@ func (x *ListCallsRequest) GetCursor() string {
 		return x.Cursor
 	}
 	return ""
+}
+
+func (x *ListCallsRequest) GetStatuses() []string {
+	if x != nil {
+		return x.Statuses
+	}
+	return nil
+}
+
+func (x *ListCallsRequest) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
 }
 
 type ListCallsResponse struct {
@@ -1877,11 +1893,13 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\x05lanes\x18\x03 \x03(\v2 .signalcast.record.v1.LaneReportR\x05lanes\x12\x18\n" +
 	"\aversion\x18\x04 \x01(\tR\aversion\x129\n" +
 	"\n" +
-	"updated_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"X\n" +
+	"updated_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x86\x01\n" +
 	"\x10ListCallsRequest\x12\x16\n" +
 	"\x06handle\x18\x01 \x01(\tR\x06handle\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x16\n" +
-	"\x06cursor\x18\x03 \x01(\tR\x06cursor\"l\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursor\x12\x1a\n" +
+	"\bstatuses\x18\x04 \x03(\tR\bstatuses\x12\x10\n" +
+	"\x03own\x18\x05 \x01(\bR\x03own\"l\n" +
 	"\x11ListCallsResponse\x126\n" +
 	"\asignals\x18\x01 \x03(\v2\x1c.signalcast.signal.v1.SignalR\asignals\x12\x1f\n" +
 	"\vnext_cursor\x18\x02 \x01(\tR\n" +

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // Records implements the gRPC service RecordService.
@@ -75,7 +76,13 @@ func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*r
 // ListCalls returns a page of the calls of an operator, newest first. Errors: not_found, db_unavailable.
 func (f *Records) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (*recordv1.ListCallsResponse, error) {
 	after, _ := protocol.DecodeCursor(r.GetCursor(), 1)
-	p, err := f.Service.Calls(ctx, r.GetHandle(), bound(r.GetLimit(), record.DefaultCalls, record.MaxCalls), after)
+	q := signal.CallQuery{
+		Handle: r.GetHandle(), Limit: bound(r.GetLimit(), record.DefaultCalls, record.MaxCalls), After: after, Own: r.GetOwn(),
+	}
+	for _, status := range r.GetStatuses() {
+		q.Statuses = append(q.Statuses, protocol.SignalStatus(status))
+	}
+	p, err := f.Service.Calls(ctx, q)
 	return &recordv1.ListCallsResponse{Signals: listOf(p.Signals, recordTo), NextCursor: p.Next}, err
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -34,7 +35,7 @@ var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limi
 func readCalls(rawQuery string) callsQuery {
 	v := httpcache.Query(rawQuery, callsParams)
 	q := callsQuery{CallQuery: signal.CallQuery{
-		Lane: protocol.LaneFilter(v[0]).String(), Status: readStatus(v[1]), Limit: protocol.Limit(v[4], callsDefault, callsMax),
+		Lane: protocol.LaneFilter(v[0]).String(), Statuses: readStatus(v[1]), Limit: protocol.Limit(v[4], callsDefault, callsMax),
 	}}
 	if v[2] != "" {
 		h, err := protocol.ParseHandle(v[2])
@@ -60,12 +61,12 @@ func readTime(raw string) *time.Time {
 	return new(t.Truncate(time.Microsecond))
 }
 
-func readStatus(raw string) protocol.SignalStatus {
+func readStatus(raw string) []protocol.SignalStatus {
 	switch s := protocol.SignalStatus(raw); s {
 	case protocol.Pending, protocol.Won, protocol.Lost, protocol.Void:
-		return s
+		return []protocol.SignalStatus{s}
 	}
-	return ""
+	return nil
 }
 
 func (q callsQuery) key() string {
@@ -75,7 +76,7 @@ func (q callsQuery) key() string {
 		}
 		return protocol.TimeKey(*t)
 	}
-	return httpcache.JoinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(),
+	return httpcache.JoinKey("calls", q.Lane, fmt.Sprint(q.Statuses), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(),
 		strconv.FormatBool(q.none), timeKey(q.CreatedAfter), timeKey(q.ResolvedAfter))
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/record"
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // plainRecord is a record that is computed in Go from stored calls and results only.
@@ -287,7 +288,7 @@ func (l *ledger) comparePages(svc *record.Service, name string, calls []plainCal
 	l.t.Helper()
 	seen, after := map[string]bool{}, protocol.Cursor{}
 	for {
-		p := must(svc.Calls(l.t.Context(), name, 4, after))(l.t)
+		p := must(svc.Calls(l.t.Context(), signal.CallQuery{Handle: name, Limit: 4, After: after}))(l.t)
 		if len(p.Signals) > 4 || len(p.Signals) == 0 && len(calls) > 0 {
 			l.t.Fatalf("%s: %d calls on a page", name, len(p.Signals))
 		}

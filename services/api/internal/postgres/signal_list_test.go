@@ -44,8 +44,9 @@ func (b *bundle) allPages(q signal.CallQuery) (ids []string, pages int) {
 func (b *bundle) plain(q signal.CallQuery) []string {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT id::text FROM api.signal_records
-		WHERE ($1 = '' OR handle = $1) AND ($2 = '' OR market_id = $2) AND ($3 = '' OR lane = $3) AND ($4 = '' OR status = $4)
-		ORDER BY created_at DESC, id DESC`, q.Handle, q.MarketID, q.Lane, string(q.Status))
+		WHERE ($1 = '' OR handle = $1) AND ($2 = '' OR market_id = $2) AND ($3 = '' OR lane = $3)
+			AND ($4 OR status = ANY($5))
+		ORDER BY created_at DESC, id DESC`, q.Handle, q.MarketID, q.Lane, len(q.Statuses) == 0, q.Statuses)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -83,8 +84,8 @@ func TestListCalls(t *testing.T) {
 	for _, handle := range []string{"", rare, "seed7", "unknown"} {
 		for _, id := range []string{"", "1", "2", "404"} {
 			for _, lane := range []string{"", "CRYPTO", "SCIENCE"} {
-				for _, status := range []protocol.SignalStatus{"", protocol.Pending, protocol.Won, protocol.Void} {
-					q := signal.CallQuery{Handle: handle, MarketID: id, Lane: lane, Status: status, Limit: 200}
+				for _, statuses := range [][]protocol.SignalStatus{nil, {protocol.Pending}, {protocol.Won, protocol.Lost}, {protocol.Void}} {
+					q := signal.CallQuery{Handle: handle, MarketID: id, Lane: lane, Statuses: statuses, Limit: 200}
 					got, pages := b.allPages(q)
 					want := b.plain(q)
 					if !slices.Equal(got, want) {

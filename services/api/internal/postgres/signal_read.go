@@ -144,7 +144,7 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 // ListCalls implements signal.Store.
 func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
 	from, to, more := placeAt(q.After), oldestPlace, false
-	if q.Lane != "" || q.Status != "" || q.ResolvedAfter != nil { // otherwise every call matches and the search needs no limit
+	if q.Lane != "" || len(q.Statuses) > 0 || q.ResolvedAfter != nil { // otherwise every call matches and the search needs no limit
 		var err error
 		if to, more, err = s.windowEnd(ctx, q, from); err != nil {
 			return signal.CallPage{}, err
@@ -198,8 +198,11 @@ func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (
 
 func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to place) ([]signal.Record, error) {
 	p := db.ListSignalsParams{
-		BeforeAt: from.at, BeforeID: from.id, ToAt: to.at, ToID: to.id, Lane: q.Lane, Status: string(q.Status),
+		BeforeAt: from.at, BeforeID: from.id, ToAt: to.at, ToID: to.id, Lane: q.Lane, Statuses: make([]string, len(q.Statuses)),
 		Handle: q.Handle, Limit: int32(q.Limit), ResolvedAfter: q.ResolvedAfter,
+	}
+	for i, status := range q.Statuses {
+		p.Statuses[i] = string(status)
 	}
 	switch {
 	case q.Own:
@@ -207,7 +210,7 @@ func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to p
 		return pg.Collect(rows, ownOf), err
 	case q.MarketID != "":
 		rows, err := s.rq.ListFilteredSignalsOfMarket(ctx, db.ListFilteredSignalsOfMarketParams{
-			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, ToAt: p.ToAt, ToID: p.ToID, Lane: p.Lane, Status: p.Status,
+			BeforeAt: p.BeforeAt, BeforeID: p.BeforeID, ToAt: p.ToAt, ToID: p.ToID, Lane: p.Lane, Statuses: p.Statuses,
 			Handle: p.Handle, MarketID: q.MarketID, Limit: p.Limit, ResolvedAfter: p.ResolvedAfter,
 		})
 		return pg.Collect(rows, recordOf), err

@@ -35,16 +35,17 @@ const (
 	MaxCalls     = 100
 )
 
-// Calls returns a page of up to limit calls of an operator, newest first. It reads one call more than limit to detect whether
+// Calls returns a page of up to q.Limit calls of the operator q.Handle, newest first. It reads one call more to detect whether
 // another page follows. Errors: not_found, db_unavailable.
-func (s *Service) Calls(ctx context.Context, handle string, limit int, after protocol.Cursor) (signal.CallPage, error) {
-	o, err := s.operators.Operator(ctx, handle, "")
+func (s *Service) Calls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
+	o, err := s.operators.Operator(ctx, q.Handle, "")
 	if err != nil {
 		return signal.CallPage{}, err
 	}
-	p, err := s.store.ListCalls(ctx, signal.CallQuery{Handle: o.Handle, Limit: limit + 1, After: after})
+	limit := q.Limit
+	q.Handle, q.Limit = o.Handle, limit+1
+	p, err := s.store.ListCalls(ctx, q)
 	if err != nil || len(p.Signals) <= limit {
-		p.Next = ""
 		return p, err
 	}
 	last := p.Signals[limit-1]

@@ -11,8 +11,8 @@ import (
 type CallQuery struct {
 	Handle   string
 	MarketID string
-	Lane     string // matches the current lane of the market
-	Status   protocol.SignalStatus
+	Lane     string                  // matches the current lane of the market
+	Statuses []protocol.SignalStatus // empty does not filter
 	Limit    int
 	After    protocol.Cursor
 	Own      bool // include calls that are not public; only for the operator of Handle

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
@@ -100,6 +101,23 @@ func TestPageHeader(t *testing.T) {
 	b.clock.Advance(time.Hour) // the cached result of the session check has expired
 	b.ledger.Fail(apitest.ErrDB, "GetOperator")
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "!mara_k", "Cache-Control: private, no-store")
+}
+
+// TestOwnCalls checks that only the own profile page of an operator asks for calls that are not public yet.
+func TestOwnCalls(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	b.ledger.AddOperator("tide")
+	for _, read := range []struct {
+		path string
+		who  header
+		own  bool
+	}{{"/u/mara_k", b.bySession(), true}, {"/u/tide", b.bySession(), false}, {"/u/mara_k", with("Accept", "text/html"), false}} {
+		want(t, b.send("GET", read.path, "", read.who), 200, "")
+		if q := apitest.Last[*recordv1.ListCallsRequest](b.ledger); q.GetOwn() != read.own {
+			t.Errorf("%s: asked for %v", read.path, q)
+		}
+	}
 }
 
 // TestFollowAndProfileForms submits the follow form of a profile page and the profile form of the signed-in operator, with valid

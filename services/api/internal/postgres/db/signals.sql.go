@@ -583,7 +583,7 @@ const ListFiledSignalsOfOperator = `-- name: ListFiledSignalsOfOperator :many
 SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed FROM filed_records AS v
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
-    AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
+    AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
     AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $8)
 ORDER BY v.created_at DESC, v.id DESC LIMIT $9
@@ -595,7 +595,7 @@ type ListFiledSignalsOfOperatorParams struct {
 	ToAt          time.Time
 	ToID          string
 	Lane          string
-	Status        string
+	Statuses      []string
 	ResolvedAfter *time.Time
 	Handle        string
 	Limit         int32
@@ -609,7 +609,7 @@ func (q *Queries) ListFiledSignalsOfOperator(ctx context.Context, arg ListFiledS
 		arg.ToAt,
 		arg.ToID,
 		arg.Lane,
-		arg.Status,
+		arg.Statuses,
 		arg.ResolvedAfter,
 		arg.Handle,
 		arg.Limit,
@@ -672,7 +672,7 @@ const ListFilteredSignalsOfMarket = `-- name: ListFilteredSignalsOfMarket :many
 SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed FROM signal_records AS v
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
-    AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
+    AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
     AND ($8::text = '' OR v.handle = $8) AND v.market_id = $9
 ORDER BY v.created_at DESC, v.id DESC LIMIT $10
@@ -684,7 +684,7 @@ type ListFilteredSignalsOfMarketParams struct {
 	ToAt          time.Time
 	ToID          string
 	Lane          string
-	Status        string
+	Statuses      []string
 	ResolvedAfter *time.Time
 	Handle        string
 	MarketID      string
@@ -699,7 +699,7 @@ func (q *Queries) ListFilteredSignalsOfMarket(ctx context.Context, arg ListFilte
 		arg.ToAt,
 		arg.ToID,
 		arg.Lane,
-		arg.Status,
+		arg.Statuses,
 		arg.ResolvedAfter,
 		arg.Handle,
 		arg.MarketID,
@@ -972,7 +972,7 @@ const ListSignals = `-- name: ListSignals :many
 SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed FROM signal_records AS v
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
-    AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
+    AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
     AND ($8::text = '' OR v.handle = $8)
 ORDER BY v.created_at DESC, v.id DESC LIMIT $9
@@ -984,7 +984,7 @@ type ListSignalsParams struct {
 	ToAt          time.Time
 	ToID          string
 	Lane          string
-	Status        string
+	Statuses      []string
 	ResolvedAfter *time.Time
 	Handle        string
 	Limit         int32
@@ -999,7 +999,7 @@ func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]Sig
 		arg.ToAt,
 		arg.ToID,
 		arg.Lane,
-		arg.Status,
+		arg.Statuses,
 		arg.ResolvedAfter,
 		arg.Handle,
 		arg.Limit,
@@ -1294,7 +1294,7 @@ const ListSignalsOfOperator = `-- name: ListSignalsOfOperator :many
 SELECT v.id, v.user_id, v.public_id, v.provider_id, v.handle, v.display_name, v.tier, v.market_id, v.market_title, v.lane, v.yes, v.price_bps, v.score_basis_bps, v.crowd_yes_bps, v.confidence, v.text_take, v.source, v.ttr, v.created_at, v.status, v.score, v.resolved_at, v.outcome, v.close_price, v.clv_bps, v.scored_bps, v.price_verified, v.rated, v.market_yes_bps, v.closes_at, v.quote_at, v.confirmed_at, v.reason, v.counted, v.unconfirmed FROM signal_records AS v
 WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id) >= ($3::timestamptz,
     $4::uuid)
-    AND ($5::text = '' OR v.lane = $5) AND ($6::text = '' OR v.status = $6)
+    AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
     AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $8)
 ORDER BY v.created_at DESC, v.id DESC LIMIT $9
@@ -1306,7 +1306,7 @@ type ListSignalsOfOperatorParams struct {
 	ToAt          time.Time
 	ToID          string
 	Lane          string
-	Status        string
+	Statuses      []string
 	ResolvedAfter *time.Time
 	Handle        string
 	Limit         int32
@@ -1320,7 +1320,7 @@ func (q *Queries) ListSignalsOfOperator(ctx context.Context, arg ListSignalsOfOp
 		arg.ToAt,
 		arg.ToID,
 		arg.Lane,
-		arg.Status,
+		arg.Statuses,
 		arg.ResolvedAfter,
 		arg.Handle,
 		arg.Limit,

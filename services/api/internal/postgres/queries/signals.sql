@@ -70,7 +70,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
-    AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND (@handle::text = '' OR v.handle = @handle)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
@@ -80,7 +80,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
-    AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND (@handle::text = '' OR v.handle = @handle) AND v.market_id = @market_id
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
@@ -90,7 +90,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
-    AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
@@ -100,7 +100,7 @@ ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 SELECT v.* FROM filed_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
-    AND (@lane::text = '' OR v.lane = @lane) AND (@status::text = '' OR v.status = @status)
+    AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
     AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -37,6 +36,8 @@ type personPage struct {
 	LaneTicks           []chartTick
 	Course              coursePlot
 	Recent              []callRow
+	Tabs                []tab  // calls by state
+	State               string // state of the calls that are shown; empty: all
 	OlderURL, NewestURL string // URLs of older calls and of the newest calls
 }
 
@@ -46,20 +47,21 @@ const (
 	momentsShown = 6
 )
 
-// person handles GET /u/{handle}, the profile and record of an operator.
+// person handles GET /u/{handle}, the profile and record of an operator. The parameter state selects calls: open, resolved or void.
+// Operators also see their calls on unconfirmed markets.
 func (s *server) person(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
 	}
 	v, before := s.Viewer(c), request.Cursor(c.QueryParam("before"))
+	state, statuses := callState(c.QueryParam("state"))
 	ledger, handle, counts := s.Ledger.Records, string(account.Handle), &site.Part[follow.Counts]{}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	p := personPage{passport: s.passportOf(g, account), Own: v.Session.UserID != "" && v.Session.UserID == string(account.ID)}
 	sum := site.CallPart(g, "record", ledger.GetOperatorRecord, record.Request(account.Handle, 0, momentsShown))
 	calls := site.CallPart(g, "calls", ledger.ListCalls, &recordv1.ListCallsRequest{
-		Handle: handle, Limit: callsPerPage,
-		Cursor: before,
+		Handle: handle, Limit: callsPerPage, Cursor: before, Statuses: statuses, Own: p.Own,
 	})
 	skill := site.CallCached(g, "skill", s.skills, handle, ledger.GetSkill, &recordv1.GetSkillRequest{Handle: handle, Window: "all"})
 	course := site.CallCached(g, "course", s.courses, handle, ledger.GetCourse, &recordv1.GetCourseRequest{Handle: handle})
@@ -80,15 +82,16 @@ func (s *server) person(c echo.Context) error {
 	}
 	p.Lanes, p.LaneTicks = lanesOf(skill.Value.GetLanes())
 	p.Course, p.Recent = newCoursePlot(course.Value, s.Now()), callsOf(calls.Value.GetSignals(), named)
+	p.State, p.Tabs = state, callTabs(handle, state, sum.Value.GetStats())
 	if next := calls.Value.GetNextCursor(); next != "" {
-		p.OlderURL = callsURL(handle, next)
+		p.OlderURL = callsURL(handle, state, next)
 	}
 	if before != "" {
-		p.NewestURL = callsURL(handle, "")
+		p.NewestURL = callsURL(handle, state, "")
 	}
 	p.Layout = s.NewLayout(c, p.DisplayName+" (@"+handle+")", p.card(), site.PersonPath+handle)
 	p.AddPreview(s.HubURL, "operator", handle)
-	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != ""
+	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != "" || state != ""
 	p.IsFollowing, p.Unavailable["following"] = counts.Value.IsFollowing, v.Err != nil || unavailable["following"]
 	return s.RenderParts(c, g, http.StatusOK, "person", p)
 }
@@ -230,13 +233,6 @@ func trendOf(n int64) string {
 		return "down"
 	}
 	return "flat"
-}
-
-func callsURL(handle, cursor string) string {
-	if cursor == "" {
-		return site.PersonPath + handle + "#calls"
-	}
-	return site.PersonPath + handle + "?before=" + url.QueryEscape(cursor) + "#calls"
 }
 
 // passport is the public identity of an operator, for the profile page and for the account page of the visitor.

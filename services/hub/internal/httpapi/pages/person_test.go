@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,14 @@ func TestPersonPage(t *testing.T) {
 		"&lt;iframe src=&#34;https://hub.example/operator/mara_k/embed&#34;", "0xabc", "<b>11</b> followers",
 		"!javascript:", "!unavailable", "!This is a bot", "!Newest calls")
 	cached(t, w, shared)
+	has(t, w, 200, `<a href="/u/mara_k#calls" aria-current="true">All 24</a><a href="/u/mara_k?state=open#calls">Open 5</a>`,
+		`>Resolved 18</a>`, `>Void 1</a>`)
+	has(t, b.get("/u/mara_k?state=resolved"), 200, `href="/u/mara_k?state=resolved#calls" aria-current="true"`, "noindex",
+		`&amp;state=resolved#calls">More calls`)
+	if q := apitest.Last[*recordv1.ListCallsRequest](b.ledger); !slices.Equal(q.GetStatuses(), []string{"won", "lost"}) || q.GetOwn() {
+		t.Errorf("asked for %v", q)
+	}
+	has(t, b.get("/u/mara_k?state=lost"), 200, `aria-current="true">All 24<`, "!noindex")
 	for _, link := range []string{`href="/board"`, `href="/network"`, `href="/pulse"`} {
 		has(t, w, 200, link)
 	}
