@@ -76,6 +76,15 @@ func compress(body []byte) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
+// Gzip returns the gzip of body for the response to r. It returns nil if the client does not accept gzip, or if the body fits into
+// one packet.
+func Gzip(r *http.Request, body []byte) []byte {
+	if len(body) < minGzip || !takesGzip(r.Header["Accept-Encoding"]) {
+		return nil
+	}
+	return compress(body)
+}
+
 // Body returns the uncompressed body. The caller must not change it.
 func (p *Page) Body() []byte { return p.body }
 

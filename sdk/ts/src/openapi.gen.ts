@@ -4168,6 +4168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings/theme": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the theme of the pages
+         * @description Stores the theme in the cookie `sc_theme` for one year. It needs no session.
+         */
+        post: operations["changeThemeByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sign-in": {
         parameters: {
             query?: never;
@@ -14267,6 +14287,25 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    changeThemeByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @enum {string} */
+                    theme: "auto" | "light" | "dark";
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };

@@ -165,6 +165,7 @@ GET    /clips/{id}                               none session
 GET    /tip/{handle}                             none session
 GET    /sign-in                                  none session
 POST   /sign-out                                 none
+POST   /settings/theme                           none
 GET    /profile                                  none session
 POST   /profile                                  session
 POST   /profile/claims                           session

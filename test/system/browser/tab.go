@@ -181,8 +181,8 @@ func (b *Tab) SignIn(handle, appears string) {
 // SignOut signs out through the menu of the page.
 func (b *Tab) SignOut() {
 	b.t.Helper()
-	b.Click(`.me summary`, `.menu form button`)
-	b.Press(`.menu form button`, `a.button`)
+	b.Click(`.me.account summary`, `.me.account form button`)
+	b.Press(`.me.account form button`, `a.button`)
 }
 
 // all returns a JavaScript expression for the array of elements that a CSS selector matches.

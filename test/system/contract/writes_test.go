@@ -315,6 +315,7 @@ func TestForms(t *testing.T) {
 	post(t, s.Hub+"/api/streamer/register", session, stack.Body(stack.JSON{"displayName": "Mara K"})).Require(http.StatusCreated)
 	p.SetStreamer(t, "approved")
 	as(developer, "/dev/stream", http.StatusOK, "label", "desk")
+	as(func(*http.Request) {}, "/settings/theme", http.StatusSeeOther, "theme", "dark")
 	as(session, "/sign-out", http.StatusSeeOther)
 }
 

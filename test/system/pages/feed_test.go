@@ -106,7 +106,7 @@ func requireFeedWithoutScript(t *testing.T, s *stack.Stack) {
 	if !strings.Contains(page, "<noscript>") || !strings.Contains(page, "events as of") {
 		t.Error("the page does not show when the server read the events")
 	}
-	permitted := "script-src 'self'; connect-src " + strings.Replace(s.API, "http", "ws", 1)
+	permitted := "script-src 'self'; connect-src 'self' " + strings.Replace(s.API, "http", "ws", 1)
 	policy := a.Header.Get("Content-Security-Policy")
 	if !strings.HasSuffix(policy, permitted) || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
 		t.Errorf("the content security policy is %q; want one that ends with %q", policy, permitted)

@@ -210,9 +210,21 @@ func TestNetworkPages(t *testing.T) {
 			if n := b.Count(".weeks .plot g"); n != 32 {
 				t.Errorf("the chart shows %d weeks; want 32", n)
 			}
-			for _, name := range []string{"board", "network", "pulse", "markets"} {
-				link := fmt.Sprintf(`header nav a[href="/%s"]`, name)
+			for _, name := range []string{"network", "pulse"} {
+				link := fmt.Sprintf(`footer nav a[href="/%s"]`, name)
 				b.Press(link, link+`[aria-current]`)
+			}
+			menu := "header > nav"
+			for _, name := range []string{"board", "markets"} {
+				if size == browser.Phone {
+					menu = "header details.pages"
+					b.Click(menu+" summary", menu+" nav")
+				}
+				link := fmt.Sprintf(`%s a[href="/%s"]`, menu, name)
+				b.Press(link, "h1")
+				if b.Count(link+"[aria-current]") != 1 {
+					t.Errorf("the header does not mark the page /%s", name)
+				}
 			}
 			b.VisitWhole(s.Hub + "/board?order=edge")
 			b.Press(`.ranks tbody tr:first-child a`, `.r-head`)

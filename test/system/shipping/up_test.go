@@ -290,7 +290,7 @@ func useLocal(t *testing.T) {
 	tab.Visit(s.Hub+"/receipts/"+id, http.StatusOK)
 	tab.Visit(s.Hub+"/dev", http.StatusOK)
 	tab.Press(`a[href*="/login"]`, "#user")
-	tab.SignIn("mara_k", ".me summary")
+	tab.SignIn("mara_k", ".me.account summary")
 	requirePictureOfClip(t, s)
 }
 

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -14,7 +15,7 @@ const docsPath = "/docs"
 
 // docsPolicy is the Content-Security-Policy of the API reference. It allows scripts from this host, requests to this host, and
 // the data: images that the style sheet of Swagger UI contains.
-var docsPolicy = strings.Replace(site.Policy, "img-src 'self'", "img-src 'self' data:", 1) + "; script-src 'self'; connect-src 'self'"
+var docsPolicy = strings.Replace(site.PagePolicy, "img-src 'self'", "img-src 'self' data:", 1)
 
 // docsPage is the data of the page with the API reference.
 type docsPage struct {
@@ -63,15 +64,23 @@ func (s *server) guides(c echo.Context) error {
 		return httpx.ErrNotFound
 	}
 	h := c.Response().Header()
-	h.Set("ETag", f.Tag)
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Add("Vary", "Cookie")
+	policy := site.Policy
 	if f.Script { // the search script of the guides, which sends no requests
-		h.Set("Content-Security-Policy", site.Policy+"; script-src 'self'")
+		policy += "; script-src 'self'"
 	}
+	h.Set("Content-Security-Policy", policy)
+	if theme := site.Theme(c); theme != "" && strings.HasPrefix(f.Type, echo.MIMETextHTML) {
+		f.Body = bytes.Replace(f.Body, []byte("<html "), []byte(`<html data-theme="`+theme+`" `), 1)
+		f.Tag = strings.TrimSuffix(f.Tag, `"`) + "-" + theme + `"`
+	}
+	// The tag is weak because the plain and the compressed body share it.
+	h.Set("ETag", "W/"+f.Tag)
 	for _, line := range c.Request().Header.Values("If-None-Match") {
 		if strings.Contains(line, f.Tag) || strings.TrimSpace(line) == "*" {
 			return c.NoContent(http.StatusNotModified)
 		}
 	}
-	return c.Blob(http.StatusOK, f.Type, f.Body)
+	return site.WriteBody(c, http.StatusOK, f.Type, f.Body)
 }

@@ -122,7 +122,7 @@ func (s *server) feed(c echo.Context) error {
 		p.Rows = feedRows(events.Value)
 	}
 	if s.socket != "" {
-		c.Response().Header().Set("Content-Security-Policy", site.Policy+"; script-src 'self'; connect-src"+s.socketSource())
+		c.Response().Header().Set("Content-Security-Policy", site.PagePolicy+s.socketSource())
 	}
 	return s.RenderParts(c, g, http.StatusOK, "feed", p)
 }

@@ -56,7 +56,7 @@ func TestFeedPage(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || !strings.HasSuffix(got, "; script-src 'self'; connect-src wss://api.example") {
+	if got := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusOK || !strings.HasSuffix(got, "; script-src 'self'; connect-src 'self' wss://api.example") {
 		t.Errorf("%d %q", w.Code, got)
 	}
 	if b.feed.asked.GetLimit() != 50 || len(b.feed.asked.GetTypes()) != 3 || strings.Count(page, "<li class=") != 9 {

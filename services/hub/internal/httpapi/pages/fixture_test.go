@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,7 @@ func setup(t testing.TB) *fixture {
 		Pins:       b.pins,
 		Visitor:    func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
 		PublicRead: func(next echo.HandlerFunc) echo.HandlerFunc { return next },
+		OwnPage:    func(c echo.Context) bool { return httpx.SameOrigin(c.Request(), hubURL) },
 		Now:        b.clock.Now, Log: log,
 	}
 	b.wirePeople(&deps, conn)
@@ -125,12 +127,27 @@ func (b *fixture) fill() {
 }
 
 func (b *fixture) get(target string) *httptest.ResponseRecorder {
+	return b.serve(httptest.NewRequest("GET", target, nil))
+}
+
+// post sends a form from a page of the hub.
+func (b *fixture) post(target string, form url.Values, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("POST", target, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", echo.MIMEApplicationForm)
+	r.Header.Set("Origin", hubURL)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return b.serve(r)
+}
+
+func (b *fixture) serve(r *http.Request) *httptest.ResponseRecorder {
 	return testkit.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		b.began, b.degraded = time.Now(), nil
 		b.mu.Unlock()
 		b.router.ServeHTTP(w, r)
-	}), httptest.NewRequest("GET", target, nil))
+	}), r)
 }
 
 // edit registers functions that change the calls, operators, markets and other parts of the ledger's answers. A nil function

@@ -130,6 +130,7 @@ func (s *server) routes() []httpx.Route {
 		},
 		page(http.MethodPost, site.PersonPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, site.PersonPath+":handle/unfollow", "session", "no-store", s.unfollow),
+		page(http.MethodPost, site.ThemePath, "public", "no-store", s.ChangeTheme),
 		{
 			Method: http.MethodGet, Path: docsPath + "/", Who: []string{"public"}, Cache: cacheGuides,
 			Handler: s.WithPageHeaders(s.PublicRead(s.docsFolder)),

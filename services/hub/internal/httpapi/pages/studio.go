@@ -44,7 +44,7 @@ func (s *server) showStudio(c echo.Context, status int, handle string, set func(
 	}
 	p.Unlisted, p.Wide = true, true
 	set(&p)
-	c.Response().Header().Set("Content-Security-Policy", site.Policy+"; script-src 'self'; connect-src 'self'"+s.socketSource())
+	c.Response().Header().Set("Content-Security-Policy", site.PagePolicy+s.socketSource())
 	return s.Render(c, status, "studio", p)
 }
 

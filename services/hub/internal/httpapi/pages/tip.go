@@ -71,7 +71,6 @@ func (s *server) tip(c echo.Context) error {
 	money := s.People.Payouts.Money
 	p.Chain, p.ChainID, p.USDC = money.Label, money.ChainID, money.USDC
 	p.QRSize, p.QRPath = code.Size+2*qrBorder, qrPath(code)
-	c.Response().Header().Set("Content-Security-Policy", site.Policy+"; script-src 'self'")
 	return s.Render(c, http.StatusOK, "tip", p)
 }
 

@@ -14,4 +14,5 @@ const (
 	SignInPath    = "/sign-in"
 	SignOutPath   = "/sign-out"
 	StudioPath    = "/studio"
+	ThemePath     = "/settings/theme"
 )

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalcast/signalcast/docs/guide"
 	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
@@ -100,9 +101,12 @@ func WithoutBearer(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Policy is the default Content-Security-Policy. It allows only styles, images and form targets of this host. Pages that run
-// scripts or that other sites may frame have their own policies.
+// Policy is the base of Content-Security-Policies. It allows only styles, images and form targets of this host.
 const Policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// PagePolicy is the Content-Security-Policy of a page with the header, whose scripts search and show local times. Pages that load
+// video or that other sites may frame have their own policies.
+const PagePolicy = Policy + "; script-src 'self'; connect-src 'self'"
 
 // WithAccount is like WithPageHeaders, for pages whose header shows the account of the visitor. It also sets the cache headers of
 // such pages.
@@ -118,7 +122,7 @@ func (s *Site) WithAccount(h echo.HandlerFunc) echo.HandlerFunc {
 func (s *Site) WithPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
-		header.Set("Content-Security-Policy", Policy)
+		header.Set("Content-Security-Policy", PagePolicy)
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 		header.Add("Vary", "Accept")
@@ -155,12 +159,13 @@ type Layout struct {
 	Unlisted                bool            // search engines must not index the page
 	Unavailable             map[string]bool // names of the parts that could not be read
 	Account                 Account
+	Theme                   string // light or dark; empty: the theme of the system
 }
 
 // NewLayout returns the layout of a page. An empty title is replaced with the name of the service; an empty path gives the page no
 // canonical URL.
 func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout {
-	f := Layout{Title: "Signalcast", Description: description, Account: s.accountOf(c)}
+	f := Layout{Title: "Signalcast", Description: description, Account: s.accountOf(c), Theme: Theme(c)}
 	if title != "" {
 		f.Title = title + " · Signalcast"
 	}
@@ -213,7 +218,21 @@ func (s *Site) Render(c echo.Context, status int, name string, data any) error {
 	if err := s.Templates[name].ExecuteTemplate(&b, name+".html", data); err != nil {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
-	return c.HTMLBlob(status, b.Bytes())
+	return WriteBody(c, status, echo.MIMETextHTMLCharsetUTF8, b.Bytes())
+}
+
+// WriteBody answers with a document, compressed if the client accepts gzip.
+//
+// The length of a compressed page can reveal a secret that the page repeats next to text of the attacker (BREACH). Pages with the
+// token of a form are private, and no page repeats unvalidated text of its URL except a search, which is a page without secrets.
+func WriteBody(c echo.Context, status int, mediaType string, body []byte) error {
+	h := c.Response().Header()
+	h.Add("Vary", "Accept-Encoding")
+	if packed := httpcache.Gzip(c.Request(), body); packed != nil {
+		h.Set("Content-Encoding", "gzip")
+		body = packed
+	}
+	return c.Blob(status, mediaType, body)
 }
 
 // WantsJSON reports whether the client prefers JSON to HTML.

@@ -2,7 +2,8 @@
 // external validator are disabled.
 const root = document.getElementById("reference");
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const applyTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+const { theme } = document.documentElement.dataset;
+const applyTheme = () => document.documentElement.classList.toggle("dark-mode", theme ? theme === "dark" : dark.matches);
 dark.addEventListener("change", applyTheme);
 applyTheme();
 window.SwaggerUIBundle({

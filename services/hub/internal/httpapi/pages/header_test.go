@@ -1,0 +1,101 @@
+package pages_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestHeader checks the links in the header and the footer, and that each page has one skip link to its content.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, path := range []string{"/", "/markets", "/board", "/m/" + gauge, "/nothing-here"} {
+		w := b.get(path)
+		page := w.Body.String()
+		header, rest, _ := strings.Cut(page, "</header>")
+		_, footer, _ := strings.Cut(rest, "<footer")
+		for _, part := range []string{
+			`<a class="skip" href="#main">Skip to content</a>`, `action="/search"`, `href="/markets"`, `href="/board"`, `href="/sign-in">My calls`,
+		} {
+			if path != "/nothing-here" && !strings.Contains(header, part) {
+				t.Errorf("the header of %s lacks %s", path, part)
+			}
+		}
+		for _, link := range []string{"/feed", "/network", "/pulse", "/docs", "/dev"} {
+			if strings.Contains(header, `href="`+link+`"`) || path != "/nothing-here" && !strings.Contains(footer, `href="`+link+`"`) {
+				t.Errorf("%s: the link to %s must be in the footer and not in the header", path, link)
+			}
+		}
+	}
+}
+
+// TestTheme checks that the theme of a form is stored in a cookie without a session, and that the pages and the guides apply it.
+func TestTheme(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for theme, status := range map[string]int{"auto": 303, "light": 303, "dark": 303, "blue": 400, "": 400} {
+		w := b.post("/settings/theme", url.Values{"theme": {theme}}, "Referer", hubURL+"/markets?q=gauge")
+		cookie := w.Header().Get("Set-Cookie")
+		if w.Code != status || (status == 303) != strings.HasPrefix(cookie, "sc_theme="+theme+"; Path=/; Max-Age=31536000; HttpOnly") {
+			t.Errorf("theme %q: status %d, cookie %q; want %d", theme, w.Code, cookie, status)
+		}
+		if status == 303 && w.Header().Get("Location") != "/markets?q=gauge" {
+			t.Errorf("the form leads to %q; want the page that sent it", w.Header().Get("Location"))
+		}
+	}
+	for referer, want := range map[string]string{
+		"": "/", "https://evil.example/x": "/", hubURL + "//evil.example": "/", hubURL + ".evil.example/": "/", hubURL + "/feed": "/feed",
+	} {
+		w := b.post("/settings/theme", url.Values{"theme": {"dark"}}, "Referer", referer)
+		if got := w.Header().Get("Location"); got != want {
+			t.Errorf("the form of %q leads to %q; want %q", referer, got, want)
+		}
+	}
+	if w := b.post("/settings/theme", url.Values{"theme": {"dark"}}, "Origin", "https://evil.example"); w.Code != 403 {
+		t.Errorf("a form of another origin has status %d; want 403", w.Code)
+	}
+	for theme, want := range map[string]string{
+		"dark": `<html lang="en" data-theme="dark">`, "light": `<html lang="en" data-theme="light">`, "auto": `<html lang="en">`, `"x`: `<html lang="en">`,
+	} {
+		r := httptest.NewRequest("GET", "/markets", nil)
+		r.Header.Set("Cookie", "sc_theme="+theme)
+		if w := b.serve(r); !strings.Contains(w.Body.String(), want) || !strings.Contains(strings.Join(w.Header()["Vary"], ","), "Cookie") {
+			t.Errorf("theme %s: the page lacks %s, or Vary: Cookie: %v", theme, want, w.Header())
+		}
+	}
+}
+
+// TestCompression checks that a page is compressed only for a client that accepts gzip, and that both forms have the same content.
+func TestCompression(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	plain := b.get("/markets")
+	r := httptest.NewRequest("GET", "/markets", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	w := b.serve(r)
+	if plain.Header().Get("Content-Encoding") != "" || w.Header().Get("Content-Encoding") != "gzip" {
+		t.Fatalf("encodings %q and %q; want none and gzip", plain.Header().Get("Content-Encoding"), w.Header().Get("Content-Encoding"))
+	}
+	for _, h := range []string{strings.Join(plain.Header()["Vary"], ","), strings.Join(w.Header()["Vary"], ",")} {
+		if !strings.Contains(h, "Accept-Encoding") {
+			t.Errorf("Vary is %q; want Accept-Encoding in it", h)
+		}
+	}
+	packed := w.Body.Len()
+	read, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(read)
+	if err != nil || string(body) != plain.Body.String() || packed*2 > len(body) {
+		t.Errorf("%d bytes are compressed to %d: %v", len(body), packed, err)
+	}
+	r.Header.Set("Accept-Encoding", "gzip;q=0")
+	if w := b.serve(r); w.Header().Get("Content-Encoding") != "" {
+		t.Error("a client that refuses gzip receives it")
+	}
+}
