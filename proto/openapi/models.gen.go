@@ -1260,6 +1260,9 @@ type Forced struct {
 	Void     int64   `json:"void"`
 }
 
+// FormToken Token of the session, which the page puts into each of its forms. Without it, the form is shown again (403).
+type FormToken = string
+
 // GetMarketCall defines model for GetMarketCall.
 type GetMarketCall struct {
 	Name      string                   `json:"name"`

@@ -3816,6 +3816,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/m/{marketId}/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * File a call on the page of a market
+         * @description The form on the page of a market. It files the call like `POST /api/predictions` with `maxSlippageBps` 200. If the call is
+         *     not filed, the answer is the page of the market with the values of the form and the reason. Without a session, nothing is
+         *     filed, and the answer redirects to the sign-in, which returns to the page. The same `idempotencyKey` again answers like the
+         *     first time. A field may occur only once.
+         */
+        post: operations["fileCallByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/markets": {
         parameters: {
             query?: never;
@@ -5389,6 +5412,8 @@ export interface components {
             void: number;
             won: number;
         };
+        /** @description Token of the session, which the page puts into each of its forms. Without it, the form is shown again (403). */
+        FormToken: string;
         GetMarketCall: {
             arguments?: {
                 /** @description Market id: digits, or an id with the prefix kalshi-, lmt-, manifold- or native-. */
@@ -13398,6 +13423,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     grant: string;
                 };
             };
@@ -13467,6 +13493,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     homepage?: string;
                     logoUrl?: string;
                     name: string;
@@ -13494,6 +13521,7 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     app: string;
+                    csrf?: components["schemas"]["FormToken"];
                     homepage?: string;
                     logoUrl?: string;
                     name: string;
@@ -13518,6 +13546,7 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     app: string;
+                    csrf?: components["schemas"]["FormToken"];
                     /** @enum {string} */
                     sure: "yes";
                 };
@@ -13538,6 +13567,7 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     app: string;
+                    csrf?: components["schemas"]["FormToken"];
                     /** @enum {string} */
                     immediate?: "yes";
                 };
@@ -13558,6 +13588,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     label: string;
                     permission?: components["schemas"]["Permission"][];
                 };
@@ -13578,6 +13609,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     /** Format: uuid */
                     id: string;
                 };
@@ -13633,6 +13665,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     key: string;
                 };
             };
@@ -13651,6 +13684,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     /** @description Empty, or one line in the format of a name: no control characters, line breaks or direction overrides, and at least one visible character. */
                     label?: string;
                     /** @enum {string} */
@@ -13867,6 +13901,8 @@ export interface operations {
             query?: {
                 /** @description Interval of the chart. Defaults to `24H`, and to `ALL` for a market that no longer trades; an unknown value selects `24H`. */
                 interval?: string;
+                /** @description Side that is chosen in the form that files a call; another value chooses none. */
+                side?: string;
             };
             header?: never;
             path: {
@@ -13878,6 +13914,43 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    fileCallByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the market. A value of another format is 404. */
+                marketId: components["parameters"]["MarketPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description 1 to 100, or empty. */
+                    confidence?: string;
+                    csrf?: components["schemas"]["FormToken"];
+                    /** @enum {string} */
+                    direction?: "YES" | "NO";
+                    idempotencyKey?: string;
+                    /**
+                     * @description Price in bps of the side that was shown, or the prices of YES and NO, separated by a comma.
+                     * @example 3200,6900
+                     */
+                    price?: string;
+                    take?: string;
+                    /**
+                     * @description File the call although the market has no fresh quote.
+                     * @enum {string}
+                     */
+                    withoutPoints?: "yes";
+                };
+            };
+        };
+        responses: {
             default: components["responses"]["Failed"];
         };
     };
@@ -14013,6 +14086,7 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     avatarUrl?: string;
                     bio?: string;
+                    csrf?: components["schemas"]["FormToken"];
                     displayName: string;
                     /** @description One on each line. */
                     links?: string;
@@ -14035,6 +14109,7 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     address: string;
+                    csrf?: components["schemas"]["FormToken"];
                     station?: string;
                 };
             };
@@ -14053,6 +14128,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     station: string;
                 };
             };
@@ -14207,6 +14283,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     /** @enum {string} */
                     decision: "approve" | "deny";
                     request: string;
@@ -14336,6 +14413,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     /** @enum {string} */
                     everywhere?: "yes";
                     return_to?: string;
@@ -14448,7 +14526,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };
@@ -14463,7 +14547,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };

@@ -123,7 +123,9 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 }
 
 // unowned lists routes that change a named object although everyone may use them.
-var unowned = []string{"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip"}
+var unowned = []string{
+	"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip", "POST /m/{marketId}/call",
+}
 
 // request returns the method, path and body of the request for the object with this name.
 func (r ownedRoute) request(name string) (method, path string, body stack.Set) {

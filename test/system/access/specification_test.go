@@ -168,6 +168,7 @@ POST   /sign-out                                 none
 POST   /settings/theme                           none
 GET    /profile                                  none session
 POST   /profile                                  session
+POST   /m/{marketId}/call                        none session
 POST   /profile/claims                           session
 POST   /profile/claims/drop                      session
 GET    /u/{handle}                               none session

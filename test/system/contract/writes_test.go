@@ -288,6 +288,8 @@ func TestForms(t *testing.T) {
 	as(session, "/u/"+other.Handle+"/follow", http.StatusSeeOther)
 	as(session, "/u/"+other.Handle+"/unfollow", http.StatusSeeOther)
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
+	as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
+		"idempotencyKey", "form")
 	wallet := stack.NewWallet()
 	p.LinkWallet(t, wallet)
 	as(session, "/profile/claims", http.StatusSeeOther, "address", wallet)

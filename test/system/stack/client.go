@@ -113,6 +113,9 @@ func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, err
 	for _, set := range sets {
 		set(r)
 	}
+	if err := c.addFormToken(r); err != nil {
+		return Answer{}, err
+	}
 	resp, err := c.http.Do(r)
 	if err != nil {
 		return Answer{}, err

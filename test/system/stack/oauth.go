@@ -3,9 +3,12 @@ package stack
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -33,6 +36,59 @@ func Form(values url.Values) Set {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		Body(values.Encode())(r)
 	}
+}
+
+// formTokens has the form tokens of pages, by the Cookie header of their requests. A token does not change.
+var formTokens sync.Map
+
+// addFormToken adds the field csrf to a form that is sent with the cookies of a page, as the pages of the hub do. It reads the
+// value from a page that it requests with the same cookies.
+func (c *Client) addFormToken(r *http.Request) error {
+	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.Body == nil || !hasPageCookie(r) {
+		return nil
+	}
+	cookies := strings.Join(r.Header["Cookie"], "; ")
+	token, known := formTokens.Load(cookies)
+	if !known {
+		read, err := c.formToken(r)
+		if err != nil {
+			return err
+		}
+		if token = read; read != "" {
+			formTokens.Store(cookies, read)
+		}
+	}
+	form, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	Body(strings.TrimPrefix(fmt.Sprintf("%s&csrf=%s", form, token), "&"))(r)
+	return nil
+}
+
+// formToken requests a page with the cookies of r and returns the token of its forms, or an empty string if it has none.
+func (c *Client) formToken(r *http.Request) (string, error) {
+	page, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.URL.Scheme+"://"+r.URL.Host+"/dev", nil)
+	if err != nil {
+		return "", err
+	}
+	page.Header["Cookie"] = r.Header["Cookie"]
+	resp, err := c.http.Do(page)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	html, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	_, rest, _ := strings.Cut(string(html), `name="csrf" value="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	return token, err
+}
+
+// hasPageCookie reports whether a request has the cookie of a session or of the developer page.
+func hasPageCookie(r *http.Request) bool {
+	_, session := r.Cookie("db_sig")
+	_, login := r.Cookie("db_dev")
+	return session == nil || login == nil
 }
 
 // App is an OAuth application. It sends its requests from one IP address to the hubs of the system in rotation.

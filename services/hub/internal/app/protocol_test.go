@@ -75,11 +75,12 @@ func (h *hub) authorize(ask url.Values, page ...string) (consent string, to *url
 	h.w.t.Helper()
 	_, _, text := h.do("GET", "/protocol/authorize?"+ask.Encode(), "", page...)
 	m := regexp.MustCompile(`name="request" value="([^"]+)"`).FindStringSubmatch(text)
-	if m == nil {
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(text)
+	if m == nil || csrf == nil {
 		h.w.t.Fatal(text)
 	}
 	consent = html.UnescapeString(m[1])
-	head, _ := h.formed(303, "/protocol/authorize", url.Values{"request": {consent}, "decision": {"approve"}}, page...)
+	head, _ := h.formed(303, "/protocol/authorize", url.Values{"request": {consent}, "decision": {"approve"}, "csrf": {csrf[1]}}, page...)
 	to, err := url.Parse(head.Get("Location"))
 	must(h.w.t, err)
 	return consent, to

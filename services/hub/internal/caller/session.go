@@ -98,17 +98,32 @@ func (s *Sessions) Read(uid, sig string) (Signed, error) {
 	return Signed{Operator: operator.ID(id), IssuedAt: at, Version: version}, nil
 }
 
-// signed reports whether mac is the signature of uid with one of the secrets. It compares with every secret, also after a
+// signed reports whether mac is the signature of text with one of the secrets. It compares with every secret, also after a
 // match, so that the duration does not reveal which one matched.
-func (s *Sessions) signed(uid string, mac []byte) bool {
+func (s *Sessions) signed(text string, mac []byte) bool {
 	ok := false
 	for _, secret := range s.secrets {
-		if hmac.Equal(sign(secret, uid), mac) {
+		if hmac.Equal(sign(secret, text), mac) {
 			ok = true
 		}
 	}
 	return ok
 }
+
+// FormToken returns the token that the forms of a session carry. A page of another site cannot read it. uid is the session cookie
+// that names the stored session.
+func (s *Sessions) FormToken(uid string) string {
+	return base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], formToken+uid))
+}
+
+// IsFormToken reports whether token is the form token of the session that uid names.
+func (s *Sessions) IsFormToken(uid, token string) bool {
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	return err == nil && uid != "" && s.signed(formToken+uid, mac)
+}
+
+// formToken separates form tokens from the signatures of sessions, because a session cookie has no space.
+const formToken = "form "
 
 func sign(secret []byte, text string) []byte {
 	mac := hmac.New(sha256.New, secret)

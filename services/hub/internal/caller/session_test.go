@@ -118,3 +118,26 @@ func TestRotation(t *testing.T) {
 		t.Error("a renewed session is not signed with the first secret")
 	}
 }
+
+// TestFormToken checks that a form token belongs to one session, and that a signature of a session is no form token.
+func TestFormToken(t *testing.T) {
+	t.Parallel()
+	_, _, sessions := newWorld(t)
+	uid, sig := start(t, sessions, "u1", 3)
+	token := sessions.FormToken(uid)
+	for name, c := range map[string]struct {
+		uid, token string
+		valid      bool
+	}{
+		"own":                {uid, token, true},
+		"of another session": {uid, sessions.FormToken(uid + "x"), false},
+		"a signature":        {uid, sig, false},
+		"none":               {uid, "", false},
+		"without a session":  {"", sessions.FormToken(""), false},
+		"not base64url":      {uid, token + "=", false},
+	} {
+		if sessions.IsFormToken(c.uid, c.token) != c.valid {
+			t.Errorf("%s: valid is %t, want %t", name, !c.valid, c.valid)
+		}
+	}
+}

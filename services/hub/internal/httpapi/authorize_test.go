@@ -33,7 +33,7 @@ func TestConsentPage(t *testing.T) {
 	h := w.Header()
 	csp := h.Get("Content-Security-Policy")
 	if !strings.Contains(csp, "frame-ancestors 'none'") || !strings.Contains(csp, "form-action 'self' https:;") || h.Get("X-Frame-Options") != "DENY" ||
-		h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "" {
+		h.Get("Referrer-Policy") != "same-origin" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%v", h)
 	}
 	native := b.register("public", "redirectUris", `["http://127.0.0.1/cb"]`)
@@ -67,9 +67,9 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 		"no token":        {url.Values{"decision": {"approve"}}, []header{b.bySession()}, 403},
 		"no decision":     {url.Values{"request": {token}}, []header{b.bySession()}, 403},
 		"an odd decision": {url.Values{"request": {token}, "decision": {"yes"}}, []header{b.bySession()}, 403},
-		"two decisions":   {url.Values{"request": {token}, "decision": {"deny", "approve"}}, []header{b.bySession()}, 403},
+		"two decisions":   {url.Values{"request": {token}, "decision": {"deny", "approve"}}, []header{b.bySession()}, 400},
 	} {
-		want(t, b.post(authorizePath, c.form, c.headers...).as(name), c.status, "", "Location: ", "Referrer-Policy: no-referrer")
+		want(t, b.post(authorizePath, c.form, c.headers...).as(name), c.status, "", "Location: ", "Referrer-Policy: same-origin")
 	}
 	w := b.post(authorizePath, form, with("Cookie", b.cookie), with("Origin", "null"), with("Sec-Fetch-Site", "same-origin"))
 	if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), callback+"?code=") { // docs/security.md S8
@@ -99,11 +99,9 @@ func TestDecisionsAreNotSwapped(t *testing.T) {
 	}
 	want(t, b.redeem(large, to.Query().Get("code"), "redirect_uri", "https://evil.example/cb"), 400, "invalid_grant")
 	want(t, b.redeem(small, to.Query().Get("code")), 200, "", "scope=profile:read")
-	for name, form := range map[string]url.Values{
-		"two requests": {"request": {pending, shown}, "decision": {"approve"}}, "a used one": {"request": {shown}, "decision": {"approve"}},
-	} {
-		want(t, b.post(authorizePath, form, b.bySession()).as(name), http.StatusForbidden, "", "Location: ")
-	}
+	two, used := url.Values{"request": {pending, shown}, "decision": {"approve"}}, url.Values{"request": {shown}, "decision": {"approve"}}
+	want(t, b.post(authorizePath, two, b.bySession()), http.StatusBadRequest, "", "Location: ")
+	want(t, b.post(authorizePath, used, b.bySession()), http.StatusForbidden, "", "Location: ")
 }
 
 // TestInvalidAppsGetAnErrorPage (docs/security.md S1) checks that the hub shows an error page instead of redirecting to an

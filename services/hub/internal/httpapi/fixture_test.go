@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -268,7 +269,22 @@ func (b *fixture) send(method, target, body string, headers ...header) *answer {
 	for _, h := range headers {
 		h(r)
 	}
+	b.addFormToken(r, body)
 	return &answer{testkit.Serve(b.server, r), fmt.Sprintf("%s %.200s %.200s", method, target, body)}
+}
+
+// addFormToken adds the token of the visitor to a form of a page that has no field csrf, as the page does.
+func (b *fixture) addFormToken(r *http.Request, body string) {
+	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || strings.Contains(body, "csrf=") {
+		return
+	}
+	for _, name := range []string{"db_uid", "db_dev"} {
+		if cookie, err := r.Cookie(name); err == nil {
+			body += "&csrf=" + b.deps.Sessions.FormToken(cookie.Value)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			return
+		}
+	}
 }
 
 // as adds the name of a test case to the failures of an answer.

@@ -36,7 +36,7 @@ func (b *fixture) mountPages() {
 			Profiles: b.deps.Accounts.Profiles,
 		},
 		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession, RevokeKey: b.server.RevokeKey,
-		OwnPage: b.server.OwnPage, Grants: b.deps.Grants,
+		OwnPage: b.server.OwnPage, FileCall: b.server.FileCall, FormToken: b.server.FormToken, IsFormToken: b.server.IsFormToken, Grants: b.deps.Grants,
 		Login:      b.server.Login,
 		PublicRead: b.server.PublicRead, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log,
 	})
@@ -84,6 +84,7 @@ func (w *browser) step(foreign bool, method, target, form string) *answer {
 			r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
 		}
 	}
+	w.b.addFormToken(r, form)
 	out := testkit.Serve(w.b.server, r)
 	for _, c := range out.Result().Cookies() {
 		if session := c.Name == "db_uid" || c.Name == "db_sig" || c.Name == "__Host-db_bind"; !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {

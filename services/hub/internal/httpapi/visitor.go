@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -44,17 +43,42 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	}, string(found.Operator.Handle), nil
 }
 
-// ownPage reports whether a page of this hub sent the request. A page with the policy no-referrer sends forms with the origin
-// "null". For such a form, the header Sec-Fetch-Site decides, because only the browser can set it.
+// ownPage reports whether a page of this hub sent the request. The header Sec-Fetch-Site decides, because only the browser can
+// set it. Without it, the header Origin must be the origin of the hub.
 func ownPage(r *http.Request, origin string) bool {
-	if origins := r.Header["Origin"]; len(origins) == 1 && origins[0] == "null" {
-		return r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	origins, sites := r.Header["Origin"], r.Header["Sec-Fetch-Site"]
+	if len(sites) == 0 {
+		return len(origins) == 1 && origins[0] == origin
 	}
-	return httpx.SameOrigin(r, origin)
+	foreign := len(origins) > 0 && (len(origins) > 1 || origins[0] != origin && origins[0] != "null")
+	return len(sites) == 1 && sites[0] == "same-origin" && !foreign
 }
 
 // OwnPage reports whether a page of this hub sent the request.
 func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.Origin) }
+
+// FormToken returns the token that the forms on the pages of a visitor carry; "" if there are no session cookies. login is the
+// credential of visitors without a session: the identity token of the developer page.
+func (s *Server) FormToken(c echo.Context, login string) string {
+	if of := s.formOwner(c, login); of != "" {
+		return s.Sessions.FormToken(of)
+	}
+	return ""
+}
+
+// IsFormToken reports whether token is the form token of the visitor.
+func (s *Server) IsFormToken(c echo.Context, login, token string) bool {
+	return s.Sessions.IsFormToken(s.formOwner(c, login), token)
+}
+
+// formOwner returns the credential to which the form tokens of a visitor belong. A session takes precedence over login.
+func (s *Server) formOwner(c echo.Context, login string) string {
+	uid := request.Cookie(c.Request(), request.CookieUID)
+	if _, err := s.Sessions.Read(uid, request.Cookie(c.Request(), request.CookieSig)); err == nil {
+		return uid
+	}
+	return login
+}
 
 // CountConsent charges a request for the consent page to the rate limit of the session. Error: rate_limited.
 func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
@@ -107,4 +131,9 @@ func (s *Server) EndSession(c echo.Context, all bool) error {
 func (s *Server) RevokeKey(ctx context.Context, owner operator.ID, keyID string) error {
 	_, _, err := s.settings.Revoke(ctx, owner, keyID)
 	return err
+}
+
+// FileCall files the call of a form of a page. It has the errors of POST /api/predictions.
+func (s *Server) FileCall(ctx context.Context, by operator.ID, members map[string]any, key string) (id string, err error) {
+	return s.filing.FileForm(ctx, by, members, key)
 }

@@ -98,24 +98,20 @@ func destination(redirectURI string) string {
 
 // decide handles POST /protocol/authorize, the decision of the visitor on the consent page. It redirects to the app.
 func (s *server) decide(c echo.Context) error {
-	site.SetPrivate(c)
-	v, err := s.FormViewer(c)
+	v, form, err := s.ReadForm(c)
+	if v.Session.UserID != "" {
+		if err := s.CountConsent(c, v.Session); err != nil {
+			return err
+		}
+	}
 	if err != nil {
 		return err
 	}
-	who := v.Session
-	if err := s.CountConsent(c, who); err != nil {
-		return err
-	}
-	form, err := s.Form(c)
-	if err != nil {
-		return err
-	}
-	decision := form["decision"]
-	if len(form["request"]) != 1 || len(decision) != 1 || decision[0] != "approve" && decision[0] != "deny" {
+	decision := form.Get("decision")
+	if !form.Has("request") || decision != "approve" && decision != "deny" {
 		return site.ErrCrossOrigin
 	}
-	to, err := s.Grants.Decide(c.Request().Context(), who, form.Get("request"), decision[0] == "approve")
+	to, err := s.Grants.Decide(c.Request().Context(), v.Session, form.Get("request"), decision == "approve")
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ import (
 // it sends the token, but no cookies. The token is therefore first stored in the cookie cookiePending. A redirect to this host
 // follows, which is sent with the cookie site.CookieState. That cookie shows that the sign-in started in this browser.
 const (
-	cookieToken   = "db_dev"
 	cookiePending = "db_dev_next" // token whose state is not checked yet
 	tokenLife     = time.Hour
 	pendingLife   = time.Minute
@@ -122,6 +121,7 @@ func (s *server) showDev(c echo.Context, status int, op operator.Operator, set f
 		return err
 	}
 	set(&p)
+	p.FormToken = s.TokenOf(c)
 	return s.Render(c, status, "dev", p)
 }
 
@@ -153,7 +153,7 @@ func noticeOf(f *apperr.Fault) string {
 // developer returns the operator whose token is in the cookie of the developer page. Error: unauthenticated for a missing or
 // invalid token, or if the session belongs to another operator.
 func (s *server) developer(c echo.Context) (operator.Operator, error) {
-	cookie, err := c.Cookie(cookieToken)
+	cookie, err := c.Cookie(site.CookieLogin)
 	if err != nil || cookie.Value == "" {
 		return operator.Operator{}, site.ErrSignedOut
 	}
@@ -223,15 +223,14 @@ func (s *server) startSession(c echo.Context) error {
 		back = site.DevPath
 	}
 	if back == site.DevPath || back == site.StudioPath {
-		s.SetCookie(c, site.DevPath, cookieToken, token.Value, tokenLife)
+		s.SetCookie(c, site.DevPath, site.CookieLogin, token.Value, tokenLife)
 	}
 	return site.Redirect(c, back)
 }
 
 // mint handles POST /dev/keys, which creates an operator key. Only this response shows the key.
 func (s *server) mint(c echo.Context, op operator.Operator, form url.Values) error {
-	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
-	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
+	typed := keyFormOf(form)
 	var minted *operatorv1.MintKeyResponse
 	draft, err := operator.NewKeyDraft(typed.Label, typed.Permissions, true)
 	if err == nil {
@@ -261,22 +260,42 @@ func (s *server) revoke(c echo.Context, op operator.Operator, form url.Values) e
 }
 
 // developerForm returns a handler that passes the signed-in operator and the form to the function do. The handler first rejects
-// forms from other origins and visitors who are not signed in.
-func (s *server) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
+// forms from other origins and visitors who are not signed in. If the token of the form is not that of the visitor, it shows the
+// page again; fill sets what was typed, and is nil for a form without fields.
+func (s *server) developerForm(
+	fill func(*devPage, url.Values), do func(echo.Context, operator.Operator, url.Values) error,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !httpx.SameOrigin(c.Request(), s.Origin) {
+		if !s.OwnPage(c) {
 			return site.ErrCrossOrigin
 		}
 		op, err := s.developer(c)
 		if err != nil {
 			return err
 		}
-		form, err := s.Form(c)
+		form, err := s.Form(c, "permission", "scope")
 		if err != nil {
 			return err
 		}
+		if err := s.CheckToken(c, form); err != nil {
+			return s.showDev(c, http.StatusForbidden, op, func(p *devPage) {
+				p.Notice = site.ErrFormExpired.Message
+				if fill != nil {
+					fill(p, form)
+				}
+			})
+		}
 		return do(c, op, form)
 	}
+}
+
+// fillKey sets the values of a submitted key form.
+func fillKey(p *devPage, form url.Values) { p.Key = keyFormOf(form) }
+
+// keyFormOf returns the values of a submitted key form.
+func keyFormOf(form url.Values) keyForm {
+	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
+	return keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
 }
 
 func keysOf(keys []*operatorv1.Key) []keyRow {

@@ -69,6 +69,21 @@ func (f *appForm) setError(err error) bool {
 	return message != ""
 }
 
+// fillNewApp sets the values of a submitted form that registers an app.
+func fillNewApp(p *devPage, form url.Values) { p.NewApp, p.ShowNewApp = draftOf(form), true }
+
+// fillApp sets the values of a submitted form that changes an app.
+func fillApp(p *devPage, form url.Values) { p.showApp(form.Get("app"), draftOf(form)) }
+
+// showApp shows the form of an app with the typed values.
+func (p *devPage) showApp(id string, typed appForm) {
+	for i := range p.Apps {
+		if p.Apps[i].ID == id {
+			p.Apps[i].Form, p.Apps[i].ShowForm = typed, true
+		}
+	}
+}
+
 // registerApp handles POST /dev/apps, which registers an app. Only this response shows the client secret.
 func (s *server) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := draftOf(form)
@@ -90,13 +105,7 @@ func (s *server) changeApp(c echo.Context, op operator.Operator, form url.Values
 		LogoURL: &typed.LogoURL,
 	})
 	if err != nil && typed.setError(err) {
-		return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) {
-			for i := range p.Apps {
-				if p.Apps[i].ID == id {
-					p.Apps[i].Form, p.Apps[i].ShowForm = typed, true
-				}
-			}
-		})
+		return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) { p.showApp(id, typed) })
 	}
 	if err != nil {
 		return err

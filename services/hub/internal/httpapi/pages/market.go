@@ -32,7 +32,8 @@ type marketPage struct {
 	Volume, Volume24h          string
 	Liquidity, Source          string
 	Open                       bool // the market accepts calls
-	CallAt                     int  // price in bps that the example call uses
+	Call                       callPanel
+	CallAt                     int // price in bps that the example call uses
 
 	Tabs          []tab
 	Chart         chart
@@ -64,11 +65,17 @@ func (s *server) market(c echo.Context) error {
 	if err != nil {
 		return market.ErrUnknown
 	}
+	return s.showMarket(c, http.StatusOK, id, newCall(c))
+}
+
+// showMarket renders the page of a market, with the state of the form that files a call.
+func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, form callForm) error {
 	ctx := c.Request().Context()
 	m, err := s.Ledger.Market(ctx, id)
 	if err != nil {
 		return market.ReadError(err)
 	}
+	v := s.Viewer(c)
 	interval := intervalOf(c.QueryParam("interval"), m)
 	g := site.NewPartReader(ctx, site.PartsTimeout)
 	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
@@ -77,7 +84,9 @@ func (s *server) market(c echo.Context) error {
 	ledger := site.CallPart(g, "ledger", s.Ledger.Signals.ListLedger, &signalv1.ListLedgerRequest{
 		MarketId: string(id), Limit: callsRead,
 	})
-	crowd := site.CallPart(g, "crowd", s.Ledger.Signals.GetCrowd, &signalv1.GetCrowdRequest{MarketId: string(id)})
+	crowd := site.CallPart(g, "crowd", s.Ledger.Signals.GetCrowd, &signalv1.GetCrowdRequest{
+		MarketId: string(id), OperatorId: v.Session.UserID,
+	})
 	outcome := site.ReadPart(g, "outcome", func(ctx context.Context) (*resolutionv1.Outcome, error) {
 		return s.Ledger.Outcome(ctx,
 			id)
@@ -99,9 +108,10 @@ func (s *server) market(c echo.Context) error {
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
 	p.Crowd, p.TopLine = crowdOf(m, crowd.Value)
 	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
+	p.Call = s.callPanelOf(c, m, p.Status, v, crowd.Value.GetOwn(), form)
 	p.Related = relatedOf(related.Value.GetRelated())
 	p.Description = p.card()
-	return s.RenderParts(c, g, http.StatusOK, "market", p)
+	return s.RenderParts(c, g, status, "market", p)
 }
 
 // intervalOf returns the interval of the chart from the query. The default is one day for an open market and all time for a

@@ -66,7 +66,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
-			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/"+name+".html")
+			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
 		if err != nil {
 			return fmt.Errorf("read page %s: %w", name, err)
 		}
@@ -89,6 +89,7 @@ func (s *server) routes() []httpx.Route {
 	return []httpx.Route{
 		page(http.MethodGet, site.ReceiptPath+":id", "public", request.CacheShort, s.receipt),
 		page(http.MethodGet, site.MarketPath+":marketId", "public", request.CacheShort, s.market),
+		page(http.MethodPost, site.MarketPath+":marketId/call", "session", "no-store", s.fileCall),
 		page(http.MethodGet, site.MarketsPath, "public", request.CacheShort, s.markets),
 		page(http.MethodGet, feedPath, "public", request.CacheShort, s.feed),
 		page(http.MethodGet, boardPath, "public", request.CacheShort, s.board),
@@ -99,13 +100,13 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.receiveToken),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
-		page(http.MethodPost, "/dev/keys", "login", "no-store", s.developerForm(s.mint)),
-		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.developerForm(s.revoke)),
-		page(http.MethodPost, "/dev/apps", "login", "no-store", s.developerForm(s.registerApp)),
-		page(http.MethodPost, "/dev/apps/change", "login", "no-store", s.developerForm(s.changeApp)),
-		page(http.MethodPost, "/dev/apps/secret", "login", "no-store", s.developerForm(s.renewSecret)),
-		page(http.MethodPost, "/dev/apps/disable", "login", "no-store", s.developerForm(s.disableApp)),
-		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.developerForm(s.revokeSigner)),
+		page(http.MethodPost, "/dev/keys", "login", "no-store", s.developerForm(fillKey, s.mint)),
+		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.developerForm(nil, s.revoke)),
+		page(http.MethodPost, "/dev/apps", "login", "no-store", s.developerForm(fillNewApp, s.registerApp)),
+		page(http.MethodPost, "/dev/apps/change", "login", "no-store", s.developerForm(fillApp, s.changeApp)),
+		page(http.MethodPost, "/dev/apps/secret", "login", "no-store", s.developerForm(nil, s.renewSecret)),
+		page(http.MethodPost, "/dev/apps/disable", "login", "no-store", s.developerForm(nil, s.disableApp)),
+		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.developerForm(nil, s.revokeSigner)),
 		page(http.MethodGet, site.SignInPath, "public", "no-store", s.signIn),
 		page(http.MethodPost, site.SignOutPath, "public", "no-store", s.signOut),
 		page(http.MethodGet, site.AuthorizePath, "public session", "no-store", s.authorize),
@@ -113,9 +114,9 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, site.AppsPath, "public session", "no-store", s.apps),
 		page(http.MethodPost, site.AppsPath+"/revoke", "session", "no-store", s.disconnect),
 		page(http.MethodGet, site.ProfilePath, "public session", "no-store", s.profile),
-		page(http.MethodPost, site.ProfilePath, "session", "no-store", s.accountForm(s.changeProfile)),
-		page(http.MethodPost, site.ProfilePath+"/claims", "session", "no-store", s.accountForm(s.claimWallet)),
-		page(http.MethodPost, site.ProfilePath+"/claims/drop", "session", "no-store", s.accountForm(s.dropClaim)),
+		page(http.MethodPost, site.ProfilePath, "session", "no-store", s.accountForm(fillProfile, s.changeProfile)),
+		page(http.MethodPost, site.ProfilePath+"/claims", "session", "no-store", s.accountForm(fillClaim, s.claimWallet)),
+		page(http.MethodPost, site.ProfilePath+"/claims/drop", "session", "no-store", s.accountForm(nil, s.dropClaim)),
 		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.person),
 		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.embed),
 		page(http.MethodGet, site.LivePath+":handle", "public", request.CacheShort, s.live),

@@ -127,7 +127,7 @@ func (s *server) unfollow(c echo.Context) error { return s.changeFollow(c, s.Peo
 func (s *server) changeFollow(
 	c echo.Context, change func(context.Context, operator.Operator, protocol.Handle) (follow.Counts, error),
 ) error {
-	v, err := s.FormViewer(c)
+	v, _, err := s.ReadForm(c)
 	if err != nil {
 		return err
 	}

@@ -100,12 +100,7 @@ func (s *server) payoutOf(a identityclaim.Account) payoutState {
 // changeProfile handles POST /profile. The form always has all fields, so an empty field deletes its value. The display name
 // must not be empty.
 func (s *server) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
-	input := profileForm{
-		DisplayName: strings.TrimSpace(form.Get("displayName")),
-		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
-		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
-		Payout: strings.TrimSpace(form.Get("payoutAddress")),
-	}
+	input := profileFormOf(form)
 	change := operator.Profile{
 		DisplayName: &input.DisplayName, Bio: &input.Bio, Avatar: changeTo(input.Avatar),
 		Links: append([]string{}, strings.Fields(input.Links)...),
@@ -129,6 +124,16 @@ func (s *server) changeProfile(c echo.Context, account identityclaim.Account, fo
 		return err
 	}
 	return site.Redirect(c, site.ProfilePath+"?done=saved")
+}
+
+// profileFormOf returns the values of a submitted profile form.
+func profileFormOf(form url.Values) profileForm {
+	return profileForm{
+		DisplayName: strings.TrimSpace(form.Get("displayName")),
+		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
+		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
+		Payout: strings.TrimSpace(form.Get("payoutAddress")),
+	}
 }
 
 // profileErrors has the error texts of the profile form, by field.
@@ -157,21 +162,39 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that passes the account of the signed-in visitor and the form to the function do. The handler
-// returns the errors of site.ReadForm.
-func (s *server) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
+// accountForm returns a handler that passes the account of the signed-in visitor and the form to the function do. If the token of
+// the form is not that of the visitor, the handler shows the profile page again; fill sets what was typed; it is nil for a form
+// without fields. The handler returns the other errors of site.ReadForm.
+func (s *server) accountForm(
+	fill func(*profilePage, url.Values), do func(echo.Context, identityclaim.Account, url.Values) error,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, form, err := s.ReadForm(c)
-		if err != nil {
+		expired := site.IsExpired(err)
+		if err != nil && !expired {
 			return err
 		}
 		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.Session.UserID))
 		if err != nil {
 			return err
 		}
+		if expired {
+			return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
+				p.Notice = site.ErrFormExpired.Message
+				if fill != nil {
+					fill(p, form)
+				}
+			})
+		}
 		return do(c, account, form)
 	}
 }
+
+// fillProfile sets the values of a submitted profile form.
+func fillProfile(p *profilePage, form url.Values) { p.Form = profileFormOf(form) }
+
+// fillClaim sets the address of a submitted claim.
+func fillClaim(p *profilePage, form url.Values) { p.Address = strings.TrimSpace(form.Get("address")) }
 
 // claimWallet handles POST /profile/claims, which links a wallet address to the account.
 func (s *server) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
@@ -186,8 +209,7 @@ func (s *server) claimWallet(c echo.Context, account identityclaim.Account, form
 	}
 	if input := s.claimError(apperr.Of(err)); input != "" {
 		return s.showProfile(c, httpx.Status(apperr.Of(err).Kind), account, func(p *profilePage) {
-			p.Address,
-				p.Errors["address"] = raw, input
+			p.Address, p.Errors["address"] = raw, input
 		})
 	}
 	if err != nil {

@@ -51,7 +51,12 @@ func (s *server) signOut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.SetCookie(c, site.DevPath, cookieToken, "", site.Expired)
+	if v := s.Viewer(c); v.Handle != "" {
+		if err := s.CheckToken(c, form); err != nil {
+			return err
+		}
+	}
+	s.SetCookie(c, site.DevPath, site.CookieLogin, "", site.Expired)
 	if err := s.EndSession(c, form.Get("everywhere") == "yes"); err != nil {
 		return err
 	}

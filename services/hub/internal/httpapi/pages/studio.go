@@ -26,6 +26,8 @@ type studioPage struct {
 	CanProvision       bool
 	NewKey             *ingest.Offer // offer with the new stream key, which is shown only once
 	Notice, SignInURL  string        // error message; URL to sign in again
+	Label              string        // label of the stream key that was typed
+	Low                bool          // low latency was chosen
 }
 
 // studio handles GET /studio, the page where an operator controls a broadcast.
@@ -64,6 +66,14 @@ func (s *server) provision(c echo.Context) error {
 	op, err := s.developer(c)
 	if err != nil && site.WantsJSON(c.Request()) {
 		return err
+	}
+	if err == nil {
+		err = s.CheckToken(c, form)
+		if site.IsExpired(err) {
+			return s.showStudio(c, http.StatusForbidden, string(op.Handle), func(p *studioPage) {
+				p.Notice, p.Label, p.Low = site.ErrFormExpired.Message, form.Get("label"), form.Get("latency") == string(ingest.Low)
+			})
+		}
 	}
 	if f := apperr.Of(err); err != nil && f.Kind == apperr.Unauthenticated {
 		v := s.Viewer(c)

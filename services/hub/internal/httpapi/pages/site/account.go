@@ -77,33 +77,31 @@ func (s *Site) RequireViewer(c echo.Context, back string) (who Viewer, ok bool, 
 	return v, true, nil
 }
 
-// FormViewer returns the visitor who sent a form, and disables caching of the response. Errors: unauthenticated without a
-// session, and the errors of the method Viewer, such as forbidden for a form from another origin.
-func (s *Site) FormViewer(c echo.Context) (Viewer, error) {
+// ReadForm returns the visitor who sent a form, and the values of the form, and disables caching of the response. lists are the
+// fields that may have several values. Errors: ErrCrossOrigin, ErrForm, and together with the values of the form, ErrSignedOut
+// without a session, the errors of the method Viewer, and ErrFormExpired.
+func (s *Site) ReadForm(c echo.Context, lists ...string) (Viewer, url.Values, error) {
 	SetPrivate(c)
+	if !s.OwnPage(c) {
+		return Viewer{}, nil, ErrCrossOrigin
+	}
 	v := s.Viewer(c)
 	if v.Err == nil && v.Session.UserID == "" {
 		v.Err = ErrSignedOut
 	}
-	return v, v.Err
-}
-
-// ReadForm returns the visitor who sent a form, and the values of the form. Errors: the errors of FormViewer, and invalid_body.
-func (s *Site) ReadForm(c echo.Context) (Viewer, url.Values, error) {
-	v, err := s.FormViewer(c)
-	if err != nil {
+	form, err := s.Form(c, lists...)
+	switch {
+	case v.Err != nil:
+		return v, form, v.Err
+	case err != nil:
 		return v, nil, err
 	}
-	form, err := s.Form(c)
-	return v, form, err
+	return v, form, s.CheckToken(c, form)
 }
 
-// SetPrivate prevents caching of a page and keeps its URL out of the Referer header. The URL can have the parameters of an
-// authorization request.
+// SetPrivate prevents caching of a page.
 func SetPrivate(c echo.Context) {
-	h := c.Response().Header()
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
+	c.Response().Header().Set("Cache-Control", "no-store")
 }
 
 // Redirect answers a form with a redirect to a path (303 See Other).

@@ -3,6 +3,7 @@ package site
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,19 +20,55 @@ const Expired = -time.Second
 var ErrCrossOrigin = apperr.New(apperr.Forbidden, "forbidden",
 	"This form was not sent from this site. Reload the page and try again.")
 
+// ErrFormExpired is the error of a form without the token of the visitor, for example because the visitor has signed in again.
+var ErrFormExpired = apperr.New(apperr.Forbidden, "forbidden", "This page was open too long. Check and send again.")
+
 const maxForm = 16 << 10 // maximum size of a form in bytes
 
 // ErrForm is the error of a form that cannot be decoded.
 var ErrForm = apperr.New(apperr.Invalid, "invalid_body", "The form is invalid. Reload the page and try again.")
 
-// Form returns the values of the form of a request. Error: ErrForm.
-func (s *Site) Form(c echo.Context) (url.Values, error) {
+// CookieLogin is the cookie with the identity token of the developer page.
+const CookieLogin = "db_dev"
+
+// TokenOf returns the token that the forms of the visitor carry in the field csrf; "" without a session and without an identity
+// token.
+func (s *Site) TokenOf(c echo.Context) string { return s.FormToken(c, loginOf(c)) }
+
+func loginOf(c echo.Context) string {
+	cookie, err := c.Cookie(CookieLogin)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// CheckToken checks that a form has the token of the visitor. Error: ErrFormExpired.
+func (s *Site) CheckToken(c echo.Context, form url.Values) error {
+	if s.IsFormToken(c, loginOf(c), form.Get("csrf")) {
+		return nil
+	}
+	return ErrFormExpired
+}
+
+// IsExpired reports whether an error is ErrFormExpired. The handler should then show the form again, with its values.
+func IsExpired(err error) bool {
+	f := apperr.Of(err)
+	return f != nil && f.Message == ErrFormExpired.Message
+}
+
+// Form returns the values of the form of a request. Only the fields in lists may have several values; other repeated fields are
+// invalid. Error: ErrForm.
+func (s *Site) Form(c echo.Context, lists ...string) (url.Values, error) {
 	r := c.Request()
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return nil, ErrForm
 	}
-	for _, values := range r.PostForm {
+	for name, values := range r.PostForm {
+		if len(values) > 1 && !slices.Contains(lists, name) {
+			return nil, ErrForm
+		}
 		for _, v := range values {
 			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
 				return nil, ErrForm

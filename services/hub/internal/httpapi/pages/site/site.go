@@ -61,9 +61,16 @@ type Deps struct {
 	// every session of the operator.
 	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time) error
 	EndSession   func(c echo.Context, all bool) error
+	// FileCall files a call and returns its id. members are members of the body of POST /api/predictions. The same key again
+	// returns the id of the stored call.
+	FileCall func(ctx context.Context, by operator.ID, members map[string]any, key string) (string, error)
 	// RevokeKey revokes an operator key with its signers and webhooks.
-	RevokeKey   func(ctx context.Context, owner operator.ID, keyID string) error
-	OwnPage     func(c echo.Context) bool // reports whether the request comes from a page of this hub
+	RevokeKey func(ctx context.Context, owner operator.ID, keyID string) error
+	OwnPage   func(c echo.Context) bool // reports whether the request comes from a page of this hub
+	// FormToken returns the token that the forms of the visitor carry, and IsFormToken checks it. login is the identity token of a
+	// visitor without a session.
+	FormToken   func(c echo.Context, login string) string
+	IsFormToken func(c echo.Context, login, token string) bool
 	Grants      *grant.Service
 	ReceiptJSON echo.HandlerFunc // handler of /receipts/{id} for clients that accept JSON
 	Now         func() time.Time
@@ -124,7 +131,9 @@ func (s *Site) WithPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 		header := c.Response().Header()
 		header.Set("Content-Security-Policy", PagePolicy)
 		header.Set("X-Frame-Options", "DENY")
-		header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+		// Browsers send the Origin header with the forms of a page, and keep its URL from other sites: it can have the
+		// parameters of an authorization request.
+		header.Set("Referrer-Policy", "same-origin")
 		header.Add("Vary", "Accept")
 		err := h(c)
 		if err == nil {
@@ -160,6 +169,7 @@ type Layout struct {
 	Unavailable             map[string]bool // names of the parts that could not be read
 	Account                 Account
 	Theme                   string // light or dark; empty: the theme of the system
+	FormToken               string // value of the field csrf of all forms; empty without a session
 }
 
 // NewLayout returns the layout of a page. An empty title is replaced with the name of the service; an empty path gives the page no
@@ -171,6 +181,9 @@ func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout
 	}
 	if path != "" {
 		f.URL = s.HubURL + path
+	}
+	if v := s.Viewer(c); v.Handle != "" || v.Err != nil {
+		f.FormToken = s.TokenOf(c)
 	}
 	return f
 }
@@ -203,6 +216,9 @@ func newErrorPage(f Layout, reason *apperr.Fault) errorPage {
 	case apperr.Forbidden:
 		if p.Message == "" {
 			p.Message = ErrCrossOrigin.Message
+		}
+		if IsExpired(reason) {
+			p.Heading = "Nothing was sent"
 		}
 	case apperr.Limited:
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."

@@ -1,0 +1,37 @@
+package filing
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// FileForm files the call of a form and returns its id. members are members of the body of POST /api/predictions, which has the
+// same bounds and errors. The price may be worse than the stated price by at most defaultSlippage. key identifies the form: if it
+// is sent again, FileForm returns the id of the stored call.
+func (s *Server) FileForm(ctx context.Context, by operator.ID, members map[string]any, key string) (string, error) {
+	body, err := httpx.Marshal(members)
+	if err != nil {
+		return "", err
+	}
+	o, err := httpx.DecodeBytes(body)
+	if err != nil {
+		return "", err
+	}
+	draft := view.ReadDraft(o, s.Social)
+	if err := o.Err(); err != nil {
+		return "", err
+	}
+	slippage, sum := defaultSlippage, sha256.Sum256(body)
+	draft.MaxSlippageBps = &slippage
+	key = "form " + key // a key of POST /api/predictions has no space
+	draft.IdempotencyKey, draft.BodyHash = &key, sum[:]
+	filed, err := s.Signals.File(ctx, operator.Actor{ID: by}, draft)
+	if err != nil {
+		return "", s.withDetails(err, draft)
+	}
+	return filed.GetId(), nil
+}
