@@ -15,7 +15,8 @@ type group struct {
 	pages  []string // paths without .md, in reading order
 }
 
-// groups lists the sections of the index page in reading order: the four kinds of documentation, and the decisions.
+// groups lists the sections of the index page in reading order: the four kinds of documentation, the pages about
+// the service, and the decisions.
 var groups = []group{
 	{"Tutorial", "-", []string{"quickstart", "quickstart-local"}},
 	{"How-to guides", "-", []string{
@@ -28,6 +29,7 @@ var groups = []group{
 	{"Explanation", ".", []string{
 		"concepts", "scores", "method", "programme", "categorisation", "architecture", "internals", "security",
 	}},
+	{"Service", "-", []string{"about", "privacy", "terms"}},
 	{"Decisions", "decisions", nil},
 }
 

@@ -165,6 +165,17 @@ func (p *page) resolveLink(to string, o Options, err error) ([]byte, error) {
 	return []byte(file), err
 }
 
+// linkedFrom returns the body for a page outside the site: links to other files of the site start with prefix.
+func (p *page) linkedFrom(prefix string) template.HTML {
+	var pairs []string
+	for _, l := range p.links {
+		if l.file != p.Name {
+			pairs = append(pairs, ` href="`+l.file, ` href="`+prefix+l.file, ` src="`+l.file, ` src="`+prefix+l.file)
+		}
+	}
+	return template.HTML(strings.NewReplacer(pairs...).Replace(string(p.Body))) // safe: only the targets of links change
+}
+
 // plainText returns the text of a node without markup.
 func plainText(n ast.Node, raw []byte) string {
 	var b strings.Builder

@@ -35,7 +35,16 @@ const (
 )
 
 // Site contains all files of the rendered site. It is immutable.
-type Site struct{ files map[string]File }
+type Site struct {
+	files map[string]File
+	pages []*page
+}
+
+// Article is the content of a page without the frame of the site. Body starts with its heading.
+type Article struct {
+	Title, About string
+	Body         template.HTML
+}
 
 // File is one file of the site with the values of its HTTP headers.
 type File struct {
@@ -72,6 +81,7 @@ func New(files fs.FS, o Options) (*Site, error) {
 	if err := b.writePages(); err != nil {
 		return nil, err
 	}
+	b.site.pages = b.pages
 	return b.site, b.checkLinks()
 }
 
@@ -82,6 +92,17 @@ func (s *Site) File(name string) (File, bool) {
 	}
 	f, ok := s.files[name]
 	return f, ok
+}
+
+// Article returns the document with this path in the folder. Its links to files of the site start with prefix. The result is false
+// if there is no such document.
+func (s *Site) Article(source, prefix string) (Article, bool) {
+	for _, p := range s.pages {
+		if p.Source == source {
+			return Article{Title: p.Title, About: p.About, Body: p.linkedFrom(prefix)}, true
+		}
+	}
+	return Article{}, false
 }
 
 // Names returns the names of all files, sorted.

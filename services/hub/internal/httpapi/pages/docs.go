@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"html/template"
 	"net/http"
 	"strings"
 
@@ -41,6 +42,28 @@ func (s *server) docsFolder(c echo.Context) error {
 		to += "?" + query
 	}
 	return c.Redirect(http.StatusPermanentRedirect, to)
+}
+
+// article returns the handler of a page whose text is a document of docs/. source is the path of the document.
+func (s *server) article(source, path string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if s.Guides == nil {
+			return httpx.ErrNotFound
+		}
+		a, ok := s.Guides.Article(source, guidesPath+"/")
+		if !ok {
+			return httpx.ErrNotFound
+		}
+		f := s.NewLayout(c, a.Title, a.About, path)
+		f.OGType = "website"
+		return s.Render(c, http.StatusOK, "article", articlePage{f, a.Body})
+	}
+}
+
+// articlePage is the data of a page whose text is a document of docs/.
+type articlePage struct {
+	site.Layout
+	Body template.HTML
 }
 
 const guidesPath = "/docs/guide"

@@ -87,6 +87,10 @@ func setup(t testing.TB) *fixture {
 		OwnPage:    func(c echo.Context) bool { return httpx.SameOrigin(c.Request(), hubURL) },
 		Now:        b.clock.Now, Log: log,
 	}
+	var err error
+	if deps.Guides, err = guides(); err != nil {
+		t.Fatal(err)
+	}
 	b.wirePeople(&deps, conn)
 	if err := pages.Mount(b.router, deps); err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	}
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
-		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
+		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs", "article",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -97,6 +97,9 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, pulsePath, "public", request.CacheShort, s.pulse),
 		page(http.MethodGet, docsPath, "public", request.CacheShort, s.docs),
 		page(http.MethodGet, homePath, "public", request.CacheShort, s.home),
+		page(http.MethodGet, "/about", "public", cacheGuides, s.article("about.md", "/about")),
+		page(http.MethodGet, "/privacy", "public", cacheGuides, s.article("privacy.md", "/privacy")),
+		page(http.MethodGet, "/terms", "public", cacheGuides, s.article("terms.md", "/terms")),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.receiveToken),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
