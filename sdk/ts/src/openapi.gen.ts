@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page about the service
+         * @description What the service is for, how points work and what can be checked.
+         */
+        get: operations["getAboutPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/apps/{appId}": {
         parameters: {
             query?: never;
@@ -3941,6 +3961,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/privacy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page about privacy
+         * @description What is stored about a person, who can see it and for how long.
+         */
+        get: operations["getPrivacyPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/profile": {
         parameters: {
             query?: never;
@@ -4283,6 +4323,26 @@ export interface paths {
          * @description A form for the session, with the state of the stream.
          */
         get: operations["getStudioPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/terms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the terms
+         * @description The rules for calls, accounts and texts.
+         */
+        get: operations["getTermsPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8685,6 +8745,19 @@ export interface operations {
                     "application/json": components["schemas"]["ProtectedResource"];
                 };
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getAboutPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
@@ -14058,6 +14131,19 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getPrivacyPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getOwnProfilePage: {
         parameters: {
             query?: {
@@ -14451,6 +14537,19 @@ export interface operations {
         };
     };
     getStudioPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getTermsPage: {
         parameters: {
             query?: never;
             header?: never;
