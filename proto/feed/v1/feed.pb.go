@@ -26,11 +26,13 @@ const (
 
 type ListEventsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`    // empty: every type; an unknown type matches nothing
-	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`      // empty: every lane
-	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`   // 1 to 200
-	Before        int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"` // only events with a smaller number; 0: from the newest
-	Topic         string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`    // only segment events of this programme channel; empty: all
+	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`                                // empty: every type; an unknown type matches nothing
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`                                  // empty: every lane
+	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`                               // 1 to 200
+	Before        int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"`                             // only events with a smaller number; 0: from the newest
+	Topic         string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`                                // only segment events of this programme channel; empty: all
+	After         *int64                 `protobuf:"varint,6,opt,name=after,proto3,oneof" json:"after,omitempty"`                         // only events with a larger number, oldest first; before is ignored
+	OperatorIds   []string               `protobuf:"bytes,7,rep,name=operator_ids,json=operatorIds,proto3" json:"operator_ids,omitempty"` // only events of these operators, at most 1,000, newest first; empty: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -100,10 +102,25 @@ func (x *ListEventsRequest) GetTopic() string {
 	return ""
 }
 
+func (x *ListEventsRequest) GetAfter() int64 {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return 0
+}
+
+func (x *ListEventsRequest) GetOperatorIds() []string {
+	if x != nil {
+		return x.OperatorIds
+	}
+	return nil
+}
+
 type ListEventsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Events        []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	Head          int64                  `protobuf:"varint,2,opt,name=head,proto3" json:"head,omitempty"`
+	Next          int64                  `protobuf:"varint,3,opt,name=next,proto3" json:"next,omitempty"` // with after: every matching event up to this number is in the list; the value of after for the next list
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -152,16 +169,24 @@ func (x *ListEventsResponse) GetHead() int64 {
 	return 0
 }
 
+func (x *ListEventsResponse) GetNext() int64 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
 // Event is one numbered event.
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	At            *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
-	Handle        string                 `protobuf:"bytes,4,opt,name=handle,proto3" json:"handle,omitempty"`                     // empty: none
-	MarketId      string                 `protobuf:"bytes,5,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // empty: none
-	Data          string                 `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`                         // one JSON object
-	Id            string                 `protobuf:"bytes,7,opt,name=id,proto3" json:"id,omitempty"`                             // uuid
+	Handle        string                 `protobuf:"bytes,4,opt,name=handle,proto3" json:"handle,omitempty"`                           // empty: none
+	MarketId      string                 `protobuf:"bytes,5,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`       // empty: none
+	Data          string                 `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`                               // one JSON object
+	Id            string                 `protobuf:"bytes,7,opt,name=id,proto3" json:"id,omitempty"`                                   // uuid
+	OperatorId    string                 `protobuf:"bytes,8,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"` // empty: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -241,6 +266,13 @@ func (x *Event) GetData() string {
 func (x *Event) GetId() string {
 	if x != nil {
 		return x.Id
+	}
+	return ""
+}
+
+func (x *Event) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
 	}
 	return ""
 }
@@ -792,16 +824,20 @@ var File_feed_v1_feed_proto protoreflect.FileDescriptor
 
 const file_feed_v1_feed_proto_rawDesc = "" +
 	"\n" +
-	"\x12feed/v1/feed.proto\x12\x12signalcast.feed.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x01\n" +
+	"\x12feed/v1/feed.proto\x12\x12signalcast.feed.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc9\x01\n" +
 	"\x11ListEventsRequest\x12\x14\n" +
 	"\x05types\x18\x01 \x03(\tR\x05types\x12\x12\n" +
 	"\x04lane\x18\x02 \x01(\tR\x04lane\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\x05R\x05limit\x12\x16\n" +
 	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x14\n" +
-	"\x05topic\x18\x05 \x01(\tR\x05topic\"[\n" +
+	"\x05topic\x18\x05 \x01(\tR\x05topic\x12\x19\n" +
+	"\x05after\x18\x06 \x01(\x03H\x00R\x05after\x88\x01\x01\x12!\n" +
+	"\foperator_ids\x18\a \x03(\tR\voperatorIdsB\b\n" +
+	"\x06_after\"o\n" +
 	"\x12ListEventsResponse\x121\n" +
 	"\x06events\x18\x01 \x03(\v2\x19.signalcast.feed.v1.EventR\x06events\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\x03R\x04head\"\xb2\x01\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head\x12\x12\n" +
+	"\x04next\x18\x03 \x01(\x03R\x04next\"\xd3\x01\n" +
 	"\x05Event\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12*\n" +
@@ -809,7 +845,9 @@ const file_feed_v1_feed_proto_rawDesc = "" +
 	"\x06handle\x18\x04 \x01(\tR\x06handle\x12\x1b\n" +
 	"\tmarket_id\x18\x05 \x01(\tR\bmarketId\x12\x12\n" +
 	"\x04data\x18\x06 \x01(\tR\x04data\x12\x0e\n" +
-	"\x02id\x18\a \x01(\tR\x02id\"\xd4\x02\n" +
+	"\x02id\x18\a \x01(\tR\x02id\x12\x1f\n" +
+	"\voperator_id\x18\b \x01(\tR\n" +
+	"operatorId\"\xd4\x02\n" +
 	"\x0ePublishRequest\x12.\n" +
 	"\x05facts\x18\x01 \x03(\v2\x18.signalcast.feed.v1.FactR\x05facts\x120\n" +
 	"\x06copies\x18\x02 \x03(\v2\x18.signalcast.feed.v1.CopyR\x06copies\x12,\n" +
@@ -913,6 +951,7 @@ func file_feed_v1_feed_proto_init() {
 	if File_feed_v1_feed_proto != nil {
 		return
 	}
+	file_feed_v1_feed_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

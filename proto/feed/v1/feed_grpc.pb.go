@@ -141,7 +141,7 @@ const (
 // FeedReadService reads numbered events.
 type FeedReadServiceClient interface {
 	// Lists numbered events, newest first, and the newest number. Every matching event up to that number is in the list, or
-	// older than all events of the list. Fault: db_unavailable.
+	// older than all events of the list. With after, lists the events after that number, oldest first. Fault: db_unavailable.
 	ListEvents(ctx context.Context, in *ListEventsRequest, opts ...grpc.CallOption) (*ListEventsResponse, error)
 }
 
@@ -170,7 +170,7 @@ func (c *feedReadServiceClient) ListEvents(ctx context.Context, in *ListEventsRe
 // FeedReadService reads numbered events.
 type FeedReadServiceServer interface {
 	// Lists numbered events, newest first, and the newest number. Every matching event up to that number is in the list, or
-	// older than all events of the list. Fault: db_unavailable.
+	// older than all events of the list. With after, lists the events after that number, oldest first. Fault: db_unavailable.
 	ListEvents(context.Context, *ListEventsRequest) (*ListEventsResponse, error)
 	mustEmbedUnimplementedFeedReadServiceServer()
 }

@@ -1884,6 +1884,198 @@ func (x *GetCrowdResponse) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+type ListCallersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	After         string                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`  // only operators with a larger id; empty: from the smallest
+	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"` // 1 to 1,000
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCallersRequest) Reset() {
+	*x = ListCallersRequest{}
+	mi := &file_signal_v1_signal_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCallersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCallersRequest) ProtoMessage() {}
+
+func (x *ListCallersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCallersRequest.ProtoReflect.Descriptor instead.
+func (*ListCallersRequest) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ListCallersRequest) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *ListCallersRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *ListCallersRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListCallersResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorIds   []string               `protobuf:"bytes,1,rep,name=operator_ids,json=operatorIds,proto3" json:"operator_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCallersResponse) Reset() {
+	*x = ListCallersResponse{}
+	mi := &file_signal_v1_signal_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCallersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCallersResponse) ProtoMessage() {}
+
+func (x *ListCallersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCallersResponse.ProtoReflect.Descriptor instead.
+func (*ListCallersResponse) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListCallersResponse) GetOperatorIds() []string {
+	if x != nil {
+		return x.OperatorIds
+	}
+	return nil
+}
+
+type CountCallsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorIds   []string               `protobuf:"bytes,1,rep,name=operator_ids,json=operatorIds,proto3" json:"operator_ids,omitempty"` // at most 1,000
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountCallsRequest) Reset() {
+	*x = CountCallsRequest{}
+	mi := &file_signal_v1_signal_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountCallsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountCallsRequest) ProtoMessage() {}
+
+func (x *CountCallsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountCallsRequest.ProtoReflect.Descriptor instead.
+func (*CountCallsRequest) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *CountCallsRequest) GetOperatorIds() []string {
+	if x != nil {
+		return x.OperatorIds
+	}
+	return nil
+}
+
+type CountCallsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Calls         []int64                `protobuf:"varint,1,rep,packed,name=calls,proto3" json:"calls,omitempty"` // one number for each id, in the same order
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountCallsResponse) Reset() {
+	*x = CountCallsResponse{}
+	mi := &file_signal_v1_signal_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountCallsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountCallsResponse) ProtoMessage() {}
+
+func (x *CountCallsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountCallsResponse.ProtoReflect.Descriptor instead.
+func (*CountCallsResponse) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *CountCallsResponse) GetCalls() []int64 {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
 var File_signal_v1_signal_proto protoreflect.FileDescriptor
 
 const file_signal_v1_signal_proto_rawDesc = "" +
@@ -2093,13 +2285,23 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x03own\x18\x05 \x01(\v2\x1c.signalcast.signal.v1.SignalR\x03own\x129\n" +
 	"\n" +
 	"updated_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAtB\x12\n" +
-	"\x10_top_yes_percent2\xee\x03\n" +
+	"\x10_top_yes_percent\"]\n" +
+	"\x12ListCallersRequest\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x14\n" +
+	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"8\n" +
+	"\x13ListCallersResponse\x12!\n" +
+	"\foperator_ids\x18\x01 \x03(\tR\voperatorIds\"6\n" +
+	"\x11CountCallsRequest\x12!\n" +
+	"\foperator_ids\x18\x01 \x03(\tR\voperatorIds\"*\n" +
+	"\x12CountCallsResponse\x12\x14\n" +
+	"\x05calls\x18\x01 \x03(\x03R\x05calls2\xee\x03\n" +
 	"\rSignalService\x12M\n" +
 	"\x04File\x12!.signalcast.signal.v1.FileRequest\x1a\".signalcast.signal.v1.FileResponse\x12Y\n" +
 	"\bFileMany\x12%.signalcast.signal.v1.FileManyRequest\x1a&.signalcast.signal.v1.FileManyResponse\x12b\n" +
 	"\vAppendEvent\x12(.signalcast.signal.v1.AppendEventRequest\x1a).signalcast.signal.v1.AppendEventResponse\x12e\n" +
 	"\fRehearseFile\x12).signalcast.signal.v1.RehearseFileRequest\x1a*.signalcast.signal.v1.RehearseFileResponse\x12h\n" +
-	"\rRehearseEvent\x12*.signalcast.signal.v1.RehearseEventRequest\x1a+.signalcast.signal.v1.RehearseEventResponse2\xe9\x03\n" +
+	"\rRehearseEvent\x12*.signalcast.signal.v1.RehearseEventRequest\x1a+.signalcast.signal.v1.RehearseEventResponse2\xae\x05\n" +
 	"\x11SignalReadService\x12\\\n" +
 	"\tGetSignal\x12&.signalcast.signal.v1.GetSignalRequest\x1a'.signalcast.signal.v1.GetSignalResponse\x12_\n" +
 	"\n" +
@@ -2107,7 +2309,10 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\bListFeed\x12%.signalcast.signal.v1.ListFeedRequest\x1a&.signalcast.signal.v1.ListFeedResponse\x12_\n" +
 	"\n" +
 	"ListLedger\x12'.signalcast.signal.v1.ListLedgerRequest\x1a(.signalcast.signal.v1.ListLedgerResponse\x12Y\n" +
-	"\bGetCrowd\x12%.signalcast.signal.v1.GetCrowdRequest\x1a&.signalcast.signal.v1.GetCrowdResponseB;Z9github.com/signalcast/signalcast/proto/signal/v1;signalv1b\x06proto3"
+	"\bGetCrowd\x12%.signalcast.signal.v1.GetCrowdRequest\x1a&.signalcast.signal.v1.GetCrowdResponse\x12b\n" +
+	"\vListCallers\x12(.signalcast.signal.v1.ListCallersRequest\x1a).signalcast.signal.v1.ListCallersResponse\x12_\n" +
+	"\n" +
+	"CountCalls\x12'.signalcast.signal.v1.CountCallsRequest\x1a(.signalcast.signal.v1.CountCallsResponseB;Z9github.com/signalcast/signalcast/proto/signal/v1;signalv1b\x06proto3"
 
 var (
 	file_signal_v1_signal_proto_rawDescOnce sync.Once
@@ -2121,7 +2326,7 @@ func file_signal_v1_signal_proto_rawDescGZIP() []byte {
 	return file_signal_v1_signal_proto_rawDescData
 }
 
-var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_signal_v1_signal_proto_goTypes = []any{
 	(*Draft)(nil),                 // 0: signalcast.signal.v1.Draft
 	(*Signal)(nil),                // 1: signalcast.signal.v1.Signal
@@ -2148,36 +2353,40 @@ var file_signal_v1_signal_proto_goTypes = []any{
 	(*ListLedgerResponse)(nil),    // 22: signalcast.signal.v1.ListLedgerResponse
 	(*GetCrowdRequest)(nil),       // 23: signalcast.signal.v1.GetCrowdRequest
 	(*GetCrowdResponse)(nil),      // 24: signalcast.signal.v1.GetCrowdResponse
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*v1.Caller)(nil),             // 26: signalcast.operator.v1.Caller
+	(*ListCallersRequest)(nil),    // 25: signalcast.signal.v1.ListCallersRequest
+	(*ListCallersResponse)(nil),   // 26: signalcast.signal.v1.ListCallersResponse
+	(*CountCallsRequest)(nil),     // 27: signalcast.signal.v1.CountCallsRequest
+	(*CountCallsResponse)(nil),    // 28: signalcast.signal.v1.CountCallsResponse
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*v1.Caller)(nil),             // 30: signalcast.operator.v1.Caller
 }
 var file_signal_v1_signal_proto_depIdxs = []int32{
-	25, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
-	25, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
-	25, // 2: signalcast.signal.v1.Signal.closes_at:type_name -> google.protobuf.Timestamp
-	25, // 3: signalcast.signal.v1.Signal.quote_at:type_name -> google.protobuf.Timestamp
-	25, // 4: signalcast.signal.v1.Signal.confirmed_at:type_name -> google.protobuf.Timestamp
-	25, // 5: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
-	26, // 6: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	29, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
+	29, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
+	29, // 2: signalcast.signal.v1.Signal.closes_at:type_name -> google.protobuf.Timestamp
+	29, // 3: signalcast.signal.v1.Signal.quote_at:type_name -> google.protobuf.Timestamp
+	29, // 4: signalcast.signal.v1.Signal.confirmed_at:type_name -> google.protobuf.Timestamp
+	29, // 5: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
+	30, // 6: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
 	0,  // 7: signalcast.signal.v1.FileRequest.draft:type_name -> signalcast.signal.v1.Draft
 	4,  // 8: signalcast.signal.v1.FileManyRequest.calls:type_name -> signalcast.signal.v1.FileRequest
 	7,  // 9: signalcast.signal.v1.FileManyResponse.answers:type_name -> signalcast.signal.v1.FileAnswer
 	2,  // 10: signalcast.signal.v1.FileAnswer.filing:type_name -> signalcast.signal.v1.Filing
 	2,  // 11: signalcast.signal.v1.FileResponse.filing:type_name -> signalcast.signal.v1.Filing
-	26, // 12: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	30, // 12: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
 	3,  // 13: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
-	26, // 14: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	30, // 14: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
 	0,  // 15: signalcast.signal.v1.RehearseFileRequest.draft:type_name -> signalcast.signal.v1.Draft
 	1,  // 16: signalcast.signal.v1.RehearseFileResponse.signal:type_name -> signalcast.signal.v1.Signal
 	2,  // 17: signalcast.signal.v1.RehearseFileResponse.filing:type_name -> signalcast.signal.v1.Filing
-	26, // 18: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	30, // 18: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
 	3,  // 19: signalcast.signal.v1.RehearseEventResponse.event:type_name -> signalcast.signal.v1.Event
 	1,  // 20: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
 	3,  // 21: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
 	1,  // 22: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
 	1,  // 23: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
 	1,  // 24: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
-	25, // 25: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
+	29, // 25: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
 	4,  // 26: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
 	5,  // 27: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
 	9,  // 28: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
@@ -2188,18 +2397,22 @@ var file_signal_v1_signal_proto_depIdxs = []int32{
 	19, // 33: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
 	21, // 34: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
 	23, // 35: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
-	8,  // 36: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
-	6,  // 37: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
-	10, // 38: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
-	12, // 39: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
-	14, // 40: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
-	16, // 41: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
-	18, // 42: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
-	20, // 43: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
-	22, // 44: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
-	24, // 45: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
-	36, // [36:46] is the sub-list for method output_type
-	26, // [26:36] is the sub-list for method input_type
+	25, // 36: signalcast.signal.v1.SignalReadService.ListCallers:input_type -> signalcast.signal.v1.ListCallersRequest
+	27, // 37: signalcast.signal.v1.SignalReadService.CountCalls:input_type -> signalcast.signal.v1.CountCallsRequest
+	8,  // 38: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
+	6,  // 39: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
+	10, // 40: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
+	12, // 41: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
+	14, // 42: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
+	16, // 43: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
+	18, // 44: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
+	20, // 45: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
+	22, // 46: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
+	24, // 47: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
+	26, // 48: signalcast.signal.v1.SignalReadService.ListCallers:output_type -> signalcast.signal.v1.ListCallersResponse
+	28, // 49: signalcast.signal.v1.SignalReadService.CountCalls:output_type -> signalcast.signal.v1.CountCallsResponse
+	38, // [38:50] is the sub-list for method output_type
+	26, // [26:38] is the sub-list for method input_type
 	26, // [26:26] is the sub-list for extension type_name
 	26, // [26:26] is the sub-list for extension extendee
 	0,  // [0:26] is the sub-list for field type_name
@@ -2221,7 +2434,7 @@ func file_signal_v1_signal_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signal_v1_signal_proto_rawDesc), len(file_signal_v1_signal_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -297,11 +297,13 @@ var SignalService_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	SignalReadService_GetSignal_FullMethodName  = "/signalcast.signal.v1.SignalReadService/GetSignal"
-	SignalReadService_ListEvents_FullMethodName = "/signalcast.signal.v1.SignalReadService/ListEvents"
-	SignalReadService_ListFeed_FullMethodName   = "/signalcast.signal.v1.SignalReadService/ListFeed"
-	SignalReadService_ListLedger_FullMethodName = "/signalcast.signal.v1.SignalReadService/ListLedger"
-	SignalReadService_GetCrowd_FullMethodName   = "/signalcast.signal.v1.SignalReadService/GetCrowd"
+	SignalReadService_GetSignal_FullMethodName   = "/signalcast.signal.v1.SignalReadService/GetSignal"
+	SignalReadService_ListEvents_FullMethodName  = "/signalcast.signal.v1.SignalReadService/ListEvents"
+	SignalReadService_ListFeed_FullMethodName    = "/signalcast.signal.v1.SignalReadService/ListFeed"
+	SignalReadService_ListLedger_FullMethodName  = "/signalcast.signal.v1.SignalReadService/ListLedger"
+	SignalReadService_GetCrowd_FullMethodName    = "/signalcast.signal.v1.SignalReadService/GetCrowd"
+	SignalReadService_ListCallers_FullMethodName = "/signalcast.signal.v1.SignalReadService/ListCallers"
+	SignalReadService_CountCalls_FullMethodName  = "/signalcast.signal.v1.SignalReadService/CountCalls"
 )
 
 // SignalReadServiceClient is the client API for SignalReadService service.
@@ -320,6 +322,10 @@ type SignalReadServiceClient interface {
 	ListLedger(ctx context.Context, in *ListLedgerRequest, opts ...grpc.CallOption) (*ListLedgerResponse, error)
 	// Returns the crowd of a market and, for an operator, its own call.
 	GetCrowd(ctx context.Context, in *GetCrowdRequest, opts ...grpc.CallOption) (*GetCrowdResponse, error)
+	// Returns the ids of operators with a call on a market, in the order of the ids.
+	ListCallers(ctx context.Context, in *ListCallersRequest, opts ...grpc.CallOption) (*ListCallersResponse, error)
+	// Counts the calls of operators.
+	CountCalls(ctx context.Context, in *CountCallsRequest, opts ...grpc.CallOption) (*CountCallsResponse, error)
 }
 
 type signalReadServiceClient struct {
@@ -380,6 +386,26 @@ func (c *signalReadServiceClient) GetCrowd(ctx context.Context, in *GetCrowdRequ
 	return out, nil
 }
 
+func (c *signalReadServiceClient) ListCallers(ctx context.Context, in *ListCallersRequest, opts ...grpc.CallOption) (*ListCallersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListCallersResponse)
+	err := c.cc.Invoke(ctx, SignalReadService_ListCallers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *signalReadServiceClient) CountCalls(ctx context.Context, in *CountCallsRequest, opts ...grpc.CallOption) (*CountCallsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountCallsResponse)
+	err := c.cc.Invoke(ctx, SignalReadService_CountCalls_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SignalReadServiceServer is the server API for SignalReadService service.
 // All implementations must embed UnimplementedSignalReadServiceServer
 // for forward compatibility.
@@ -396,6 +422,10 @@ type SignalReadServiceServer interface {
 	ListLedger(context.Context, *ListLedgerRequest) (*ListLedgerResponse, error)
 	// Returns the crowd of a market and, for an operator, its own call.
 	GetCrowd(context.Context, *GetCrowdRequest) (*GetCrowdResponse, error)
+	// Returns the ids of operators with a call on a market, in the order of the ids.
+	ListCallers(context.Context, *ListCallersRequest) (*ListCallersResponse, error)
+	// Counts the calls of operators.
+	CountCalls(context.Context, *CountCallsRequest) (*CountCallsResponse, error)
 	mustEmbedUnimplementedSignalReadServiceServer()
 }
 
@@ -420,6 +450,12 @@ func (UnimplementedSignalReadServiceServer) ListLedger(context.Context, *ListLed
 }
 func (UnimplementedSignalReadServiceServer) GetCrowd(context.Context, *GetCrowdRequest) (*GetCrowdResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetCrowd not implemented")
+}
+func (UnimplementedSignalReadServiceServer) ListCallers(context.Context, *ListCallersRequest) (*ListCallersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCallers not implemented")
+}
+func (UnimplementedSignalReadServiceServer) CountCalls(context.Context, *CountCallsRequest) (*CountCallsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountCalls not implemented")
 }
 func (UnimplementedSignalReadServiceServer) mustEmbedUnimplementedSignalReadServiceServer() {}
 func (UnimplementedSignalReadServiceServer) testEmbeddedByValue()                           {}
@@ -532,6 +568,42 @@ func _SignalReadService_GetCrowd_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SignalReadService_ListCallers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListCallersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SignalReadServiceServer).ListCallers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SignalReadService_ListCallers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SignalReadServiceServer).ListCallers(ctx, req.(*ListCallersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SignalReadService_CountCalls_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountCallsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SignalReadServiceServer).CountCalls(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SignalReadService_CountCalls_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SignalReadServiceServer).CountCalls(ctx, req.(*CountCallsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SignalReadService_ServiceDesc is the grpc.ServiceDesc for SignalReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -558,6 +630,14 @@ var SignalReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetCrowd",
 			Handler:    _SignalReadService_GetCrowd_Handler,
+		},
+		{
+			MethodName: "ListCallers",
+			Handler:    _SignalReadService_ListCallers_Handler,
+		},
+		{
+			MethodName: "CountCalls",
+			Handler:    _SignalReadService_CountCalls_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -76,6 +76,7 @@ type Event struct {
 	Lane     string
 	Handle   string
 	PublicID string
+	Operator string // id of the operator; empty: none
 	Topic    string // channel of a programme, for segment events
 	Data     []byte // JSON object
 }
@@ -128,7 +129,8 @@ type Query struct {
 	Lane      string
 	Providers []string
 	Handle    string
-	Topic     string // channel of a programme; filters segment events only
+	Operators []string // ids; filters types only, newest first
+	Topic     string   // channel of a programme; filters segment events only
 	Limit     int
 	Forward   bool  // true: oldest first, numbers above From; false: newest first, numbers below From
 	From      int64 // if 0 and not Forward: from the newest event

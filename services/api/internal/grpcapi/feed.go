@@ -119,12 +119,25 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 // maxEvents is the maximum number of events in one ListEvents response.
 const maxEvents = 200
 
-// ListEvents returns events, newest first. If Before is above 0, it returns only events with a lower number. Unknown types in
-// the request match no events. Error: db_unavailable.
+// maxOperators is the maximum number of operators in one request.
+const maxOperators = 1000
+
+// ListEvents returns events, newest first. If Before is above 0, it returns only events with a lower number. If After is set, it
+// returns events with a higher number, oldest first. Unknown types in the request match no events. Errors: not_found for an
+// invalid operator id, invalid_request for too many of them, db_unavailable.
 func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
 	q := feed.Query{
 		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
-		From: max(r.GetBefore(), 0), Topic: feed.Channel(r.GetTopic()).Topic(),
+		From: max(r.GetBefore(), 0), Topic: feed.Channel(r.GetTopic()).Topic(), Operators: r.GetOperatorIds(),
+	}
+	if len(q.Operators) > maxOperators {
+		return nil, feed.ErrFact.WithText("at most %d operator ids are allowed", maxOperators)
+	}
+	if err := uuids(q.Operators...); err != nil {
+		return nil, err
+	}
+	if r.After != nil && len(q.Operators) == 0 {
+		q.Forward, q.From = true, max(r.GetAfter(), 0)
 	}
 	for _, name := range r.GetTypes() {
 		if t, ok := feed.ParseType(name); ok {
@@ -137,15 +150,15 @@ func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*fe
 		return nil, err
 	}
 	if len(q.Types) == 0 && len(r.GetTypes()) > 0 {
-		return &feedv1.ListEventsResponse{Head: head}, nil
+		return &feedv1.ListEventsResponse{Head: head, Next: head}, nil
 	}
 	p, err := f.Store.ListFeedEvents(ctx, q)
-	return &feedv1.ListEventsResponse{Head: head, Events: listOf(p.Events, feedEventTo)}, err
+	return &feedv1.ListEventsResponse{Head: head, Next: p.Next, Events: listOf(p.Events, feedEventTo)}, err
 }
 
 func feedEventTo(e feed.Event) *feedv1.Event {
 	return &feedv1.Event{
 		Seq: e.Seq, Id: e.ID, Type: string(e.Type), At: timestamppb.New(e.At), Handle: e.Handle, MarketId: e.MarketID,
-		Data: string(e.Data),
+		Data: string(e.Data), OperatorId: e.Operator,
 	}
 }

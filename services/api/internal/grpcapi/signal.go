@@ -1,8 +1,10 @@
 package grpcapi
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -134,6 +136,31 @@ func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest)
 	}
 	l, err := f.Service.ListLedger(ctx, r.GetMarketId(), min(limit, 500), after)
 	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: listOf(l.Signals, recordTo), NextCursor: l.Next}, err
+}
+
+// ListCallers returns the ids of operators with a call on a market, in the order of the ids. Errors: not_found for an invalid
+// operator id, db_unavailable.
+func (f *Signals) ListCallers(ctx context.Context, r *signalv1.ListCallersRequest) (*signalv1.ListCallersResponse, error) {
+	after := cmp.Or(r.GetAfter(), uuid.Nil.String())
+	if err := uuids(after); err != nil {
+		return nil, err
+	}
+	ids, err := f.Service.ListCallers(ctx, r.GetMarketId(), after, min(max(int(r.GetLimit()), 1), maxOperators))
+	return &signalv1.ListCallersResponse{OperatorIds: ids}, err
+}
+
+// CountCalls counts the calls of operators. Errors: not_found for an invalid operator id, db_unavailable.
+func (f *Signals) CountCalls(ctx context.Context, r *signalv1.CountCallsRequest) (*signalv1.CountCallsResponse, error) {
+	ids := r.GetOperatorIds()[:min(len(r.GetOperatorIds()), maxOperators)]
+	if err := uuids(ids...); err != nil {
+		return nil, err
+	}
+	counts, err := f.Service.CountCalls(ctx, ids)
+	out := &signalv1.CountCallsResponse{}
+	for _, id := range ids {
+		out.Calls = append(out.Calls, counts[id])
+	}
+	return out, err
 }
 
 // GetCrowd returns the numbers of YES and NO calls by the operators who count as the crowd of a market, and the call of the

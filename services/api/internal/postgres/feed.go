@@ -118,7 +118,8 @@ func (s *Store) eventsOf(rows []db.ListFeedRow) ([]feed.Event, error) {
 		}
 		events[i] = feed.Event{
 			Seq: e.Seq, ID: e.ID, Type: feed.Type(e.Type), At: e.At, MarketID: pg.Value(e.MarketID), Provider: pg.Value(e.Provider),
-			Lane: pg.Value(e.Lane), Handle: pg.Value(r.Handle), PublicID: pg.Value(r.PublicID), Topic: pg.Value(e.Topic), Data: data,
+			Lane: pg.Value(e.Lane), Handle: pg.Value(r.Handle), PublicID: pg.Value(r.PublicID), Operator: pg.Value(e.UserID),
+			Topic: pg.Value(e.Topic), Data: data,
 		}
 	}
 	return events, nil

@@ -104,11 +104,17 @@ func window(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 }
 
 // listFeed returns at most q.Limit + 1 events with sequence numbers in (lo, hi]. The additional event shows that another
-// page follows. listFeed executes the statement for the first of these filters that q has: operator, lane, type, or none.
+// page follows. listFeed executes the statement for the first of these filters that q has: operators, operator, lane, type,
+// or none.
 func listFeed(ctx context.Context, on *db.Queries, q feed.Query, user string, lo, hi int64) ([]db.ListFeedRow, error) {
 	types := neverNil(texts(q.Types))
 	p := db.ListFeedParams{Low: lo, High: hi, Providers: neverNil(q.Providers), Topic: q.Topic, Limit: int32(q.Limit + 1)}
 	switch {
+	case len(q.Operators) > 0:
+		rows, err := on.ListFeedOfOperatorsBackward(ctx, db.ListFeedOfOperatorsBackwardParams{
+			UserIDs: q.Operators, Types: types, High: hi, Limit: p.Limit,
+		})
+		return pg.Collect(rows, func(r db.ListFeedOfOperatorsBackwardRow) db.ListFeedRow { return typedEvent(db.ListFeedOfTypesRow(r)) }), err
 	case user != "":
 		of := db.ListFeedOfOperatorParams{
 			UserID: user, Types: types, Lane: q.Lane, Low: lo, High: hi, Providers: p.Providers, Topic: p.Topic, Limit: p.Limit,

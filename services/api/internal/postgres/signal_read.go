@@ -90,6 +90,22 @@ func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, afte
 	return l, nil
 }
 
+// ListCallers implements signal.Store.
+func (s *Store) ListCallers(ctx context.Context, marketID, after string, limit int) ([]string, error) {
+	ids, err := s.rq.ListCallers(ctx, db.ListCallersParams{MarketID: marketID, After: after, Limit: int32(limit)})
+	return ids, pg.Fault(wrap("list callers of market", err))
+}
+
+// CountCalls implements signal.Store.
+func (s *Store) CountCalls(ctx context.Context, operatorIDs []string) (map[string]int64, error) {
+	rows, err := s.rq.ListCallTotals(ctx, neverNil(operatorIDs))
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.UserID] = r.Total
+	}
+	return out, pg.Fault(wrap("count calls", err))
+}
+
 // marketTotals returns the counters of the calls on a market. They are zero for a market without a call.
 func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarketTotalsRow, error) {
 	totals, err := s.rq.GetMarketTotals(ctx, marketID)

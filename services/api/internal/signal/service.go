@@ -59,6 +59,10 @@ type Store interface {
 	// ListSignalFeed returns up to limit calls of a feed. In the feed Recent, a category selects the calls on its markets.
 	ListSignalFeed(ctx context.Context, feed FeedType, category string, limit int, now time.Time) ([]Record, error)
 	ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (Ledger, error)
+	// ListCallers returns up to limit operators with a call on a market, by id, after the operator after.
+	ListCallers(ctx context.Context, marketID, after string, limit int) ([]string, error)
+	// CountCalls returns the number of calls of each operator. It omits operators without calls.
+	CountCalls(ctx context.Context, operatorIDs []string) (map[string]int64, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
 	// ListLaneStats counts the calls of an operator by lane, ordered by the name of the lane. For a resolved market, the lane

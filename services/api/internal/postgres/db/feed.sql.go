@@ -541,6 +541,83 @@ func (q *Queries) ListFeedOfOperatorBackward(ctx context.Context, arg ListFeedOf
 	return items, nil
 }
 
+const ListFeedOfOperatorsBackward = `-- name: ListFeedOfOperatorsBackward :many
+SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data,
+    u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
+FROM unnest($1::uuid[]) AS o (user_id)
+CROSS JOIN LATERAL (
+    SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data
+        FROM shown_events AS e
+    WHERE e.user_id = o.user_id AND e.type = ANY ($2::text[]) AND e.seq <= $3
+    ORDER BY e.seq DESC LIMIT $4
+) AS e
+LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
+ORDER BY e.seq DESC LIMIT $4
+`
+
+type ListFeedOfOperatorsBackwardParams struct {
+	UserIDs []string
+	Types   []string
+	High    int64
+	Limit   int32
+}
+
+type ListFeedOfOperatorsBackwardRow struct {
+	Seq      int64
+	ID       string
+	Type     string
+	At       time.Time
+	MarketID *string
+	Provider *string
+	Lane     *string
+	UserID   *string
+	SignalID *string
+	Topic    *string
+	Data     []byte
+	Handle   *string
+	PublicID *string
+}
+
+// Like ListFeedOfTypesBackward for the events of several operators. The range of each operator is read by its index.
+func (q *Queries) ListFeedOfOperatorsBackward(ctx context.Context, arg ListFeedOfOperatorsBackwardParams) ([]ListFeedOfOperatorsBackwardRow, error) {
+	rows, err := q.db.Query(ctx, ListFeedOfOperatorsBackward,
+		arg.UserIDs,
+		arg.Types,
+		arg.High,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListFeedOfOperatorsBackwardRow{}
+	for rows.Next() {
+		var i ListFeedOfOperatorsBackwardRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Type,
+			&i.At,
+			&i.MarketID,
+			&i.Provider,
+			&i.Lane,
+			&i.UserID,
+			&i.SignalID,
+			&i.Topic,
+			&i.Data,
+			&i.Handle,
+			&i.PublicID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListFeedOfTypes = `-- name: ListFeedOfTypes :many
 SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data,
     u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id

@@ -517,6 +517,67 @@ func (q *Queries) GetTopCut(ctx context.Context) (GetTopCutRow, error) {
 	return i, err
 }
 
+const ListCallTotals = `-- name: ListCallTotals :many
+SELECT user_id, total FROM operator_totals WHERE user_id = ANY ($1::uuid[])
+`
+
+type ListCallTotalsRow struct {
+	UserID string
+	Total  int64
+}
+
+// Returns the number of calls of each operator that has calls.
+func (q *Queries) ListCallTotals(ctx context.Context, userIds []string) ([]ListCallTotalsRow, error) {
+	rows, err := q.db.Query(ctx, ListCallTotals, userIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListCallTotalsRow{}
+	for rows.Next() {
+		var i ListCallTotalsRow
+		if err := rows.Scan(&i.UserID, &i.Total); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListCallers = `-- name: ListCallers :many
+SELECT user_id FROM signals WHERE market_id = $1 AND user_id > $2 ORDER BY user_id LIMIT $3
+`
+
+type ListCallersParams struct {
+	MarketID string
+	After    string
+	Limit    int32
+}
+
+// Returns the operators with a call on a market, by id, after the operator @after.
+func (q *Queries) ListCallers(ctx context.Context, arg ListCallersParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, ListCallers, arg.MarketID, arg.After, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var user_id string
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListEventsOfSignals = `-- name: ListEventsOfSignals :many
 SELECT e.signal_id, e.id, e.type, shown_payload(e.id, e.signal_id, e.payload)::text AS payload, e.actor, e.created_at
 FROM signal_events AS e WHERE e.signal_id = ANY ($1::uuid[]) AND e.created_at <= $2::timestamptz

@@ -297,3 +297,17 @@ CROSS JOIN LATERAL (
 ) AS e
 LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 ORDER BY e.seq DESC LIMIT sqlc.arg('limit');
+
+-- name: ListFeedOfOperatorsBackward :many
+-- Like ListFeedOfTypesBackward for the events of several operators. The range of each operator is read by its index.
+SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data,
+    u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
+FROM unnest(@user_ids::uuid[]) AS o (user_id)
+CROSS JOIN LATERAL (
+    SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data
+        FROM shown_events AS e
+    WHERE e.user_id = o.user_id AND e.type = ANY (@types::text[]) AND e.seq <= @high
+    ORDER BY e.seq DESC LIMIT sqlc.arg('limit')
+) AS e
+LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
+ORDER BY e.seq DESC LIMIT sqlc.arg('limit');

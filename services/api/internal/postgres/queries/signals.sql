@@ -259,6 +259,14 @@ DELETE FROM idempotency_keys WHERE created_at < sqlc.arg(now)::timestamptz - int
 -- Returns the counters of the calls on a market.
 SELECT yes, no, crowd_yes, crowd_no FROM market_totals WHERE market_id = @market_id;
 
+-- name: ListCallers :many
+-- Returns the operators with a call on a market, by id, after the operator @after.
+SELECT user_id FROM signals WHERE market_id = @market_id AND user_id > @after ORDER BY user_id LIMIT sqlc.arg('limit');
+
+-- name: ListCallTotals :many
+-- Returns the number of calls of each operator that has calls.
+SELECT user_id, total FROM operator_totals WHERE user_id = ANY (@user_ids::uuid[]);
+
 -- name: GetTopCut :one
 -- Returns the last operator of the top quartile among those with at least ten counted calls, by mean points and then by
 -- counted calls.
