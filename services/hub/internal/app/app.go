@@ -47,6 +47,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
@@ -87,6 +88,7 @@ type App struct {
 	ingest    *ingest.Service
 	videoHost ingest.Provider
 	clips     *clip.Service
+	notices   notification.Worker
 	origin    *hls.Origin            // nil if this hub has no video origin
 	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
 	videoAddr atomic.Pointer[string] // address of videoHTTP; nil before it listens
@@ -166,6 +168,7 @@ func (a *App) buildServers() error {
 		return err
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
+	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Log: a.log}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})
@@ -303,6 +306,7 @@ const (
 	networkLease int64 = 7201023
 	onairLease   int64 = 7201027
 	tapeLease    int64 = 7201028
+	noticeLease  int64 = 7201029
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -324,6 +328,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("partners", networkLease, a.readPartners),
 		lead("on air", onairLease, a.watchAir),
 		lead("tapes", tapeLease, a.reportTapes),
+		lead("notifications", noticeLease, a.notices.Run),
 		run.Of("http", a.http),
 	}
 	parts = append(parts, a.videoParts()...)

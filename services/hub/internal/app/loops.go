@@ -8,10 +8,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 )
 
-// sweepGrants deletes expired consent requests, authorization codes, tokens and sessions once a minute. It returns on the
-// first error, so that another hub can take over the loop.
+// sweepGrants deletes expired consent requests, authorization codes, tokens and sessions, and old notifications, once a minute.
+// It returns on the first error, so that another hub can take over the loop.
 func (a *App) sweepGrants(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
 		grants, err := a.grants.Sweep(ctx)
@@ -20,8 +21,12 @@ func (a *App) sweepGrants(ctx context.Context) error {
 		}
 		now := a.now()
 		sessions, err := a.store.SweepSessions(ctx, now.Add(-caller.SessionIdle-time.Hour), now.Add(-caller.DeviceLife))
-		if err == nil && grants+sessions > 0 {
-			a.log.InfoContext(ctx, "expired grants and sessions deleted", "grants", grants, "sessions", sessions)
+		if err != nil {
+			return err
+		}
+		notices, err := a.store.SweepNotifications(ctx, now.Add(-notification.Retention))
+		if err == nil && grants+sessions+notices > 0 {
+			a.log.InfoContext(ctx, "expired data deleted", "grants", grants, "sessions", sessions, "notifications", notices)
 		}
 		return err
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 	"github.com/signalcast/signalcast/services/hub/internal/watch"
@@ -102,14 +103,39 @@ func (s *Store) SweepSessions(ctx context.Context, idle, old time.Time) (int64, 
 
 // Follow implements follow.Store.
 func (s *Store) Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error {
-	return s.write.InsertFollow(ctx, db.InsertFollowParams{
-		Follower: follower.ID, FollowerHandle: string(follower.Handle), Followed: followed.ID, FollowedHandle: string(followed.Handle), Now: at,
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.InsertFollow(ctx, db.InsertFollowParams{
+			Follower: follower.ID, FollowerHandle: string(follower.Handle), Followed: followed.ID, FollowedHandle: string(followed.Handle),
+			Now: at,
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		return notify(ctx, q, notification.Fact{
+			Kind: notification.Followed, Actor: follower.ID, Handle: follower.Handle, Count: 1, At: at,
+		}, followed.ID)
 	})
 }
 
 // Unfollow implements follow.Store.
 func (s *Store) Unfollow(ctx context.Context, follower, followed operator.ID) error {
-	return s.write.DeleteFollow(ctx, db.DeleteFollowParams{Follower: follower, Followed: followed})
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		since, ok, err := found(q.DeleteFollow(ctx, db.DeleteFollowParams{Follower: follower, Followed: followed}))
+		if err != nil || !ok {
+			return err
+		}
+		if err := q.UncountFollow(ctx, db.UncountFollowParams{UserID: followed, Subject: notification.Day(since)}); err != nil {
+			return err
+		}
+		return deleteUnreadOf(ctx, q, follower, followed)
+	})
+}
+
+// deleteUnreadOf deletes the unread notifications of a follower about a followed operator.
+func deleteUnreadOf(ctx context.Context, q *db.Queries, follower, followed operator.ID) error {
+	return q.DeleteUnreadOf(ctx, db.DeleteUnreadOfParams{
+		UserID: follower, Actor: pg.Null(string(followed)), Kinds: words(notification.OfForecasters),
+	})
 }
 
 // FollowCounts implements follow.Store.
@@ -132,8 +158,15 @@ func (s *Store) Followers(ctx context.Context, of []operator.ID) (map[operator.I
 
 // SetFollow implements follow.Store.
 func (s *Store) SetFollow(ctx context.Context, follower, followed operator.ID, to follow.Switches, at time.Time) (bool, error) {
-	n, err := s.write.UpdateFollow(ctx, db.UpdateFollowParams{
-		Follower: follower, Followed: followed, Muted: to.Muted, Calls: to.Calls, Live: to.Live, Takes: to.Takes, Now: at,
+	var n int64
+	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		n, err = q.UpdateFollow(ctx, db.UpdateFollowParams{
+			Follower: follower, Followed: followed, Muted: to.Muted, Calls: to.Calls, Live: to.Live, Takes: to.Takes, Now: at,
+		})
+		if err != nil || to.Muted == nil || !*to.Muted {
+			return err
+		}
+		return deleteUnreadOf(ctx, q, follower, followed)
 	})
 	return n > 0, err
 }

@@ -46,8 +46,8 @@ func (q *Queries) DeleteClaimOfOthers(ctx context.Context, arg DeleteClaimOfOthe
 	return err
 }
 
-const deleteFollow = `-- name: DeleteFollow :exec
-DELETE FROM follows WHERE follower = $1 AND followed = $2
+const deleteFollow = `-- name: DeleteFollow :one
+DELETE FROM follows WHERE follower = $1 AND followed = $2 RETURNING created_at
 `
 
 type DeleteFollowParams struct {
@@ -55,9 +55,11 @@ type DeleteFollowParams struct {
 	Followed operator.ID
 }
 
-func (q *Queries) DeleteFollow(ctx context.Context, arg DeleteFollowParams) error {
-	_, err := q.db.Exec(ctx, deleteFollow, arg.Follower, arg.Followed)
-	return err
+func (q *Queries) DeleteFollow(ctx context.Context, arg DeleteFollowParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, deleteFollow, arg.Follower, arg.Followed)
+	var created_at time.Time
+	err := row.Scan(&created_at)
+	return created_at, err
 }
 
 const deleteOldDevices = `-- name: DeleteOldDevices :execrows
@@ -219,7 +221,7 @@ func (q *Queries) HasWatch(ctx context.Context, arg HasWatchParams) (bool, error
 	return exists, err
 }
 
-const insertFollow = `-- name: InsertFollow :exec
+const insertFollow = `-- name: InsertFollow :execrows
 WITH added AS (
     INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from)
     VALUES ($4, $5, $1, $1, $1, $1)
@@ -241,15 +243,18 @@ type InsertFollowParams struct {
 }
 
 // Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
-func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) error {
-	_, err := q.db.Exec(ctx, insertFollow,
+func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertFollow,
 		arg.Now,
 		arg.FollowedHandle,
 		arg.FollowerHandle,
 		arg.Follower,
 		arg.Followed,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const insertSession = `-- name: InsertSession :one

@@ -63,7 +63,7 @@ UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND en
 -- name: DeleteOldSessions :execrows
 DELETE FROM sessions WHERE used_at < @before;
 
--- name: InsertFollow :exec
+-- name: InsertFollow :execrows
 -- Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
 WITH added AS (
     INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from)
@@ -76,8 +76,8 @@ SELECT 'follow.created', @now::timestamptz, 'me:' || @followed_handle::text,
     jsonb_build_object('handle', @follower_handle::text)::text
 FROM added;
 
--- name: DeleteFollow :exec
-DELETE FROM follows WHERE follower = @follower AND followed = @followed;
+-- name: DeleteFollow :one
+DELETE FROM follows WHERE follower = @follower AND followed = @followed RETURNING created_at;
 
 -- name: UpdateFollow :execrows
 -- Changes what a follower is notified of. A null argument changes nothing. To switch a kind on, or to end a mute, sets the start

@@ -1,0 +1,145 @@
+package notification
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Kind is the kind of an entry.
+type Kind string
+
+// Kinds of entries.
+const (
+	CallResolved         Kind = "call_resolved" // a call of the user was won or lost
+	CallVoid             Kind = "call_void"     // a call of the user is void
+	MarketDisputed       Kind = "market_disputed"
+	MarketDisputeCleared Kind = "market_dispute_cleared"
+	Followed             Kind = "followed" // an operator followed the user
+	ForecasterCalled     Kind = "forecaster_called"
+	ForecasterLive       Kind = "forecaster_live"
+	ForecasterTake       Kind = "forecaster_take"
+	Milestone            Kind = "milestone" // Count has the number of calls of the user
+)
+
+// Grouped lists the kinds whose facts of one day, and of one followed forecaster, are one entry.
+var Grouped = []Kind{Followed, ForecasterCalled, ForecasterLive, ForecasterTake}
+
+// OfForecasters lists the kinds of entries about followed forecasters.
+var OfForecasters = []Kind{ForecasterCalled, ForecasterLive, ForecasterTake}
+
+// Switch is a setting with which a user switches kinds of entries on or off.
+type Switch struct {
+	Name, Label string
+	Kinds       []Kind
+}
+
+// Switches lists the settings of a user. All are on unless the user switches them off.
+var Switches = []Switch{
+	{"calls", "My calls resolve or become void", []Kind{CallResolved, CallVoid}},
+	{"markets", "Disputes on markets that I called or watch", []Kind{MarketDisputed, MarketDisputeCleared}},
+	{"followers", "New followers", []Kind{Followed}},
+	{"forecasters", "Calls, takes and live broadcasts of forecasters that I follow", OfForecasters},
+	{"milestones", "Milestones of my record", []Kind{Milestone}},
+}
+
+// Retention is the age at which entries are deleted.
+const Retention = 90 * 24 * time.Hour
+
+// MaxUnread is the number up to which unread entries are counted.
+const MaxUnread = 100
+
+// ErrUnknown is the error of a request for an entry that does not exist.
+var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no notification with this id")
+
+// Fact is something that users are notified of.
+type Fact struct {
+	Kind     Kind
+	Actor    operator.ID     // operator who acted; empty: none
+	Handle   protocol.Handle // handle of Actor
+	MarketID protocol.MarketID
+	SignalID string
+	Status   string // result of a call; empty: none
+	Score    int32  // valid with Status
+	Reason   string // why the call is void
+	Count    int64
+	Seq      int64 // number of the event
+	At       time.Time
+
+	To       operator.ID // the only recipient; empty: the recipients are Audience
+	Audience Audience
+}
+
+// Audience names the recipients of a fact.
+type Audience string
+
+// Audiences of facts.
+const (
+	Followers Audience = "followers" // of Fact.Actor
+	Callers   Audience = "callers"   // operators with a call on Fact.MarketID
+	Watchers  Audience = "watchers"  // users who watch Fact.MarketID
+)
+
+// Subject identifies the entry that the fact belongs to, among the entries of its kind.
+func (f *Fact) Subject() string {
+	switch {
+	case f.Kind == Milestone:
+		return strconv.FormatInt(f.Count, 10)
+	case f.Kind == Followed:
+		return Day(f.At)
+	case slices.Contains(Grouped, f.Kind):
+		return string(f.Actor) + " " + Day(f.At)
+	}
+	return strconv.FormatInt(f.Seq, 10)
+}
+
+// Day returns the subject of the entry about the followers of a day.
+func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+
+// Fanout is a fact whose recipients are notified in batches. After is the last notified user.
+type Fanout struct {
+	Fact
+	After operator.ID
+}
+
+// Entry is a notification of a user.
+type Entry struct {
+	ID        string // UUIDv7
+	Kind      Kind
+	Actor     operator.ID // operator who acted last; empty: none
+	Handle    protocol.Handle
+	MarketID  protocol.MarketID
+	SignalID  string
+	Status    string
+	Score     *int32
+	Reason    string
+	Count     int64
+	Seq       int64
+	CreatedAt time.Time // time of the newest fact
+	ReadAt    time.Time // zero: unread
+}
+
+// Place is the position of an entry in the list of a user. The zero value is the start.
+type Place struct {
+	Seq int64
+	ID  string
+}
+
+// Store stores the entries and switches of users. Error of all methods: db_unavailable.
+type Store interface {
+	// ListNotifications returns entries of a user, the newest first, after the place after.
+	ListNotifications(ctx context.Context, user operator.ID, after Place, limit int) ([]Entry, error)
+	// CountUnread counts the unread entries of a user, up to MaxUnread.
+	CountUnread(ctx context.Context, user operator.ID) (int64, error)
+	// MarkRead marks an entry and all older ones as read. Error: ErrUnknown.
+	MarkRead(ctx context.Context, user operator.ID, id string, at time.Time) error
+	// SwitchedOff returns the kinds that a user has switched off.
+	SwitchedOff(ctx context.Context, user operator.ID) (map[Kind]bool, error)
+	// SetSwitches switches kinds on or off. A kind that is switched on starts at the time at.
+	SetSwitches(ctx context.Context, user operator.ID, to map[Kind]bool, at time.Time) error
+}

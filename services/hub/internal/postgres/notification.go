@@ -1,0 +1,273 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
+)
+
+// sweptNotifications is the maximum number of notifications that one statement deletes.
+const sweptNotifications = 5000
+
+// NotificationCursor implements notification.WorkerStore.
+func (s *Store) NotificationCursor(ctx context.Context, start func() (int64, error)) (int64, error) {
+	seq, ok, err := found(s.write.GetNotificationCursor(ctx))
+	if err != nil || ok {
+		return seq, err
+	}
+	if seq, err = start(); err != nil {
+		return 0, err
+	}
+	if err := s.write.StartNotificationCursor(ctx, seq); err != nil {
+		return 0, err
+	}
+	return s.write.GetNotificationCursor(ctx)
+}
+
+// StoreFacts implements notification.WorkerStore.
+func (s *Store) StoreFacts(ctx context.Context, after, upTo int64, facts []notification.Fact) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if n, err := q.MoveNotificationCursor(ctx, db.MoveNotificationCursorParams{After: after, Upto: upTo}); err != nil || n == 0 {
+			return err
+		}
+		var news newsletter
+		var followed []notification.Fact
+		for _, f := range facts {
+			switch {
+			case f.Kind == notification.Milestone:
+				n, err := q.ReachMilestone(ctx, db.ReachMilestoneParams{UserID: f.To, Calls: f.Count})
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					news.add(f, f.To)
+				}
+			case f.To != "":
+				news.add(f, f.To)
+			case f.Audience == notification.Followers:
+				followed = append(followed, f)
+			default:
+				if err := q.InsertFanout(ctx, fanoutParams(f)); err != nil {
+					return err
+				}
+			}
+		}
+		if err := addFollowers(ctx, q, &news, followed); err != nil {
+			return err
+		}
+		return news.insert(ctx, q)
+	})
+}
+
+// addFollowers adds the followers of facts to news. A fact with more than MaxAtOnce followers becomes a fan-out.
+func addFollowers(ctx context.Context, q *db.Queries, news *newsletter, facts []notification.Fact) error {
+	if len(facts) == 0 {
+		return nil
+	}
+	rows, err := q.ListAudience(ctx, audienceParams(notification.MaxAtOnce+1, facts...))
+	if err != nil {
+		return err
+	}
+	for len(rows) > 0 {
+		f, n := facts[rows[0].Position-1], 1
+		for n < len(rows) && rows[n].Position == rows[0].Position {
+			n++
+		}
+		if n > notification.MaxAtOnce {
+			if err := q.InsertFanout(ctx, fanoutParams(f)); err != nil {
+				return err
+			}
+		} else {
+			news.addWanted(f, rows[:n])
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// ListFanouts implements notification.WorkerStore.
+func (s *Store) ListFanouts(ctx context.Context, limit int) ([]notification.Fanout, error) {
+	rows, err := s.write.ListFanouts(ctx, int32(limit))
+	return pg.Collect(rows, func(r db.ListFanoutsRow) notification.Fanout {
+		return notification.Fanout{After: operator.ID(r.AfterUser), Fact: notification.Fact{
+			Kind: r.Kind, Audience: r.Audience, Actor: operator.ID(pg.Value(r.Actor)), Handle: r.Handle, MarketID: r.MarketID,
+			SignalID: pg.Value(r.SignalID), Count: 1, Seq: r.Seq, At: r.At.UTC(),
+		}}
+	}), err
+}
+
+// AdvanceFanout implements notification.WorkerStore.
+func (s *Store) AdvanceFanout(ctx context.Context, f notification.Fanout, callers []operator.ID) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		var news newsletter
+		last, read := f.After, len(callers)
+		switch f.Audience {
+		case notification.Callers:
+			for _, id := range callers {
+				news.add(f.Fact, id)
+				last = id
+			}
+		case notification.Watchers:
+			rows, err := q.ListWatchers(ctx, db.ListWatchersParams{MarketID: f.MarketID, After: f.After, Limit: notification.MaxAtOnce})
+			if err != nil {
+				return err
+			}
+			read = len(rows)
+			for _, r := range rows {
+				if last = r.UserID; !r.CreatedAt.After(f.At) {
+					news.add(f.Fact, r.UserID)
+				}
+			}
+		case notification.Followers:
+			p := audienceParams(notification.MaxAtOnce, f.Fact)
+			p.After = []string{string(f.After)}
+			rows, err := q.ListAudience(ctx, p)
+			if err != nil {
+				return err
+			}
+			if read = len(rows); read > 0 {
+				last = rows[read-1].Follower
+			}
+			news.addWanted(f.Fact, rows)
+		}
+		n, err := q.AdvanceFanout(ctx, db.AdvanceFanoutParams{
+			Last: string(last), Seq: f.Seq, Kind: f.Kind, Audience: f.Audience, After: string(f.After),
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		if read < notification.MaxAtOnce {
+			if err := q.DeleteFanout(ctx, db.DeleteFanoutParams{Seq: f.Seq, Kind: f.Kind, Audience: f.Audience}); err != nil {
+				return err
+			}
+		}
+		return news.insert(ctx, q)
+	})
+}
+
+func fanoutParams(f notification.Fact) db.InsertFanoutParams {
+	return db.InsertFanoutParams{
+		Seq: f.Seq, Kind: f.Kind, Audience: f.Audience, Actor: pg.Null(string(f.Actor)), Handle: f.Handle, MarketID: f.MarketID,
+		SignalID: pg.Null(f.SignalID), At: f.At,
+	}
+}
+
+// audienceParams returns the parameters that list the first followers of each fact.
+func audienceParams(most int32, facts ...notification.Fact) db.ListAudienceParams {
+	p := db.ListAudienceParams{Most: most}
+	for _, f := range facts {
+		p.Actors, p.Kinds = append(p.Actors, string(f.Actor)), append(p.Kinds, string(f.Kind))
+		p.At, p.After = append(p.At, f.At), append(p.After, uuid.Nil.String())
+	}
+	return p
+}
+
+// newsletter collects facts and their recipients.
+type newsletter struct{ db.InsertNotificationsParams }
+
+// add adds a fact and its recipients.
+func (n *newsletter) add(f notification.Fact, to ...operator.ID) {
+	if len(to) == 0 {
+		return
+	}
+	n.Kinds, n.Subjects = append(n.Kinds, string(f.Kind)), append(n.Subjects, f.Subject())
+	n.Actors, n.Handles = append(n.Actors, string(f.Actor)), append(n.Handles, string(f.Handle))
+	n.MarketIDs, n.SignalIDs = append(n.MarketIDs, string(f.MarketID)), append(n.SignalIDs, f.SignalID)
+	n.Statuses, n.Scores, n.Reasons = append(n.Statuses, f.Status), append(n.Scores, f.Score), append(n.Reasons, f.Reason)
+	n.Counts, n.Seqs, n.At = append(n.Counts, f.Count), append(n.Seqs, f.Seq), append(n.At, f.At)
+	for _, id := range to {
+		n.IDs, n.UserIDs = append(n.IDs, uuid.Must(uuid.NewV7()).String()), append(n.UserIDs, string(id))
+		n.Positions = append(n.Positions, int64(len(n.Kinds)))
+	}
+}
+
+// addWanted adds a fact and the followers who are notified of it.
+func (n *newsletter) addWanted(f notification.Fact, rows []db.ListAudienceRow) {
+	var to []operator.ID
+	for _, r := range rows {
+		if r.Wanted {
+			to = append(to, r.Follower)
+		}
+	}
+	n.add(f, to...)
+}
+
+// insert stores the notifications.
+func (n *newsletter) insert(ctx context.Context, q *db.Queries) error {
+	if len(n.IDs) == 0 {
+		return nil
+	}
+	n.Grouped = words(notification.Grouped)
+	return q.InsertNotifications(ctx, n.InsertNotificationsParams)
+}
+
+// notify notifies a user of a fact of the hub, in the transaction of the fact.
+func notify(ctx context.Context, q *db.Queries, f notification.Fact, to operator.ID) error {
+	seq, _, err := found(q.GetNotificationCursor(ctx))
+	if err != nil {
+		return err
+	}
+	f.Seq = seq
+	var news newsletter
+	news.add(f, to)
+	return news.insert(ctx, q)
+}
+
+// ListNotifications implements notification.Store.
+func (s *Store) ListNotifications(ctx context.Context, user operator.ID, after notification.Place, limit int) ([]notification.Entry, error) {
+	p := db.ListNotificationsParams{UserID: user, Limit: int32(limit)}
+	if after.ID != "" {
+		p.BeforeSeq, p.BeforeID = &after.Seq, &after.ID
+	}
+	rows, err := s.read.ListNotifications(ctx, p)
+	return pg.Collect(rows, func(r db.ListNotificationsRow) notification.Entry {
+		return notification.Entry{
+			ID: r.ID, Kind: r.Kind, Actor: operator.ID(pg.Value(r.Actor)), Handle: r.Handle, MarketID: r.MarketID,
+			SignalID: pg.Value(r.SignalID), Status: r.Status, Score: r.Score, Reason: r.Reason, Count: r.Count, Seq: r.Seq,
+			CreatedAt: r.CreatedAt.UTC(), ReadAt: utc(r.ReadAt),
+		}
+	}), err
+}
+
+// CountUnread implements notification.Store.
+func (s *Store) CountUnread(ctx context.Context, user operator.ID) (int64, error) {
+	return s.read.CountUnread(ctx, db.CountUnreadParams{UserID: user, Most: notification.MaxUnread})
+}
+
+// MarkRead implements notification.Store.
+func (s *Store) MarkRead(ctx context.Context, user operator.ID, id string, at time.Time) error {
+	known, err := s.write.HasNotification(ctx, db.HasNotificationParams{UserID: user, ID: id})
+	if err != nil {
+		return err
+	}
+	if !known {
+		return notification.ErrUnknown
+	}
+	return s.write.MarkNotificationsRead(ctx, db.MarkNotificationsReadParams{UserID: user, ID: id, Now: at})
+}
+
+// SwitchedOff implements notification.Store.
+func (s *Store) SwitchedOff(ctx context.Context, user operator.ID) (map[notification.Kind]bool, error) {
+	rows, err := s.read.ListSwitches(ctx, user)
+	return mapOf(rows, err, func(r db.ListSwitchesRow) (notification.Kind, bool) { return r.Kind, !r.Enabled })
+}
+
+// SetSwitches implements notification.Store.
+func (s *Store) SetSwitches(ctx context.Context, user operator.ID, to map[notification.Kind]bool, at time.Time) error {
+	p := db.SetSwitchesParams{UserID: user, Now: at}
+	for kind, on := range to {
+		p.Kinds, p.Enabled = append(p.Kinds, string(kind)), append(p.Enabled, on)
+	}
+	return s.write.SetSwitches(ctx, p)
+}
+
+// SweepNotifications deletes notifications that are older than a time, at most sweptNotifications. It returns their number.
+func (s *Store) SweepNotifications(ctx context.Context, before time.Time) (int64, error) {
+	return s.write.DeleteOldNotifications(ctx, db.DeleteOldNotificationsParams{Before: before, Most: sweptNotifications})
+}

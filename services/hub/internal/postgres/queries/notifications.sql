@@ -1,0 +1,138 @@
+-- name: GetNotificationCursor :one
+SELECT seq FROM notification_cursor;
+
+-- name: StartNotificationCursor :exec
+INSERT INTO notification_cursor (seq) VALUES (@seq) ON CONFLICT (one) DO NOTHING;
+
+-- name: MoveNotificationCursor :execrows
+-- Moves the cursor and locks it until the end of the transaction. Changes nothing if another transaction has moved it.
+UPDATE notification_cursor SET seq = sqlc.arg(upto)::bigint WHERE seq = sqlc.arg(after)::bigint;
+
+-- name: InsertNotifications :exec
+-- Notifies users of facts, unless they have switched the kind off or on after the fact. Each recipient has the position of its
+-- fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
+-- with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead.
+INSERT INTO notifications AS n
+    (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
+SELECT (array_agg(r.id ORDER BY f.seq))[1], r.user_id, f.kind, f.subject,
+    (array_agg(nullif(f.actor, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.handle ORDER BY f.seq DESC))[1],
+    (array_agg(f.market_id ORDER BY f.seq DESC))[1],
+    (array_agg(nullif(f.signal_id, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.status ORDER BY f.seq DESC))[1],
+    (array_agg(CASE WHEN f.status <> '' THEN f.score END ORDER BY f.seq DESC))[1],
+    (array_agg(f.reason ORDER BY f.seq DESC))[1], sum(f.count), max(f.seq), max(f.at)
+FROM unnest(@ids::uuid[], @user_ids::uuid[], @positions::bigint[]) AS r (id, user_id, position)
+JOIN unnest(
+    @kinds::text[], @subjects::text[], @actors::text[], @handles::text[], @market_ids::text[], @signal_ids::text[],
+    @statuses::text[], @scores::integer[], @reasons::text[], @counts::bigint[], @seqs::bigint[], @at::timestamptz[]
+) WITH ORDINALITY AS f (kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, at, position)
+    ON f.position = r.position
+WHERE NOT EXISTS (
+    SELECT FROM notification_switches s
+    WHERE s.user_id = r.user_id AND s.kind = f.kind AND (s.on_from IS NULL OR s.on_from > f.at))
+GROUP BY r.user_id, f.kind, f.subject
+ORDER BY r.user_id, f.kind, f.subject
+ON CONFLICT (user_id, kind, subject) DO UPDATE SET
+    count = n.count + excluded.count,
+    market_id = CASE WHEN excluded.seq >= n.seq THEN excluded.market_id ELSE n.market_id END,
+    signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
+    actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
+    handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
+    seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
+WHERE n.kind = ANY (@grouped::text[]);
+
+-- name: ListAudience :many
+-- Returns up to @most followers of each actor, by id, after a follower, and whether each is notified of a fact of this kind. The
+-- follows are locked, so that an end of the follow waits and then deletes the notification.
+SELECT f.position::bigint AS position, a.follower, coalesce(NOT a.muted AND CASE f.kind
+    WHEN 'forecaster_called' THEN a.calls_from WHEN 'forecaster_live' THEN a.live_from ELSE a.takes_from END <= f.at, false)::boolean AS wanted
+FROM unnest(@actors::uuid[], @kinds::text[], @at::timestamptz[], @after::uuid[])
+    WITH ORDINALITY AS f (actor, kind, at, after, position)
+CROSS JOIN LATERAL (
+    SELECT w.follower, w.muted, w.calls_from, w.live_from, w.takes_from FROM follows w
+    WHERE w.followed = f.actor AND w.follower > f.after
+    ORDER BY w.follower LIMIT sqlc.arg(most)::integer
+    FOR SHARE
+) a
+ORDER BY f.position, a.follower;
+
+-- name: ReachMilestone :execrows
+-- Stores that a user has this number of calls. Changes nothing if the number was reached before.
+INSERT INTO milestones AS m (user_id, calls) VALUES (@user_id, @calls)
+ON CONFLICT (user_id) DO UPDATE SET calls = excluded.calls WHERE m.calls < excluded.calls;
+
+-- name: InsertFanout :exec
+INSERT INTO notification_fanouts (seq, kind, audience, actor, handle, market_id, signal_id, at)
+VALUES (
+    @seq, @kind, @audience, sqlc.narg(actor), @handle, @market_id, sqlc.narg(signal_id), @at
+);
+
+-- name: ListFanouts :many
+-- Returns facts whose recipients wait, those with the fewest batches first.
+SELECT seq, kind, audience, actor, handle, market_id, signal_id, at, after_user
+FROM notification_fanouts ORDER BY batches, seq LIMIT sqlc.arg('limit');
+
+-- name: AdvanceFanout :execrows
+-- Stores the last notified user of a fact. Changes nothing if another transaction has changed it.
+UPDATE notification_fanouts SET after_user = sqlc.arg(last)::uuid, batches = batches + 1
+WHERE seq = @seq AND kind = @kind AND audience = @audience AND after_user = sqlc.arg(after)::uuid;
+
+-- name: DeleteFanout :exec
+DELETE FROM notification_fanouts WHERE seq = @seq AND kind = @kind AND audience = @audience;
+
+-- name: ListNotifications :many
+-- Returns notifications of a user, the newest first, before the one with the id @before_id and the number @before_seq.
+SELECT id, kind, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at, read_at
+FROM notifications
+WHERE user_id = @user_id
+    AND (sqlc.narg(before_seq)::bigint IS NULL
+        OR (seq, id) < (sqlc.narg(before_seq)::bigint, sqlc.narg(before_id)::uuid))
+ORDER BY seq DESC, id DESC
+LIMIT sqlc.arg('limit');
+
+-- name: CountUnread :one
+-- Counts the unread notifications of a user, up to @most.
+SELECT count(*) FROM (SELECT FROM notifications u WHERE u.user_id = @user_id AND u.read_at IS NULL LIMIT @most::bigint) n;
+
+-- name: HasNotification :one
+SELECT EXISTS (SELECT FROM notifications WHERE user_id = @user_id AND id = @id);
+
+-- name: MarkNotificationsRead :exec
+-- Marks a notification and all older ones as read.
+WITH upto AS (
+    SELECT t.seq, t.id FROM notifications t WHERE t.user_id = @user_id AND t.id = @id
+), unread AS (
+    SELECT n.id FROM notifications n, upto u
+    WHERE n.user_id = @user_id AND n.read_at IS NULL AND (n.seq, n.id) <= (u.seq, u.id)
+    ORDER BY n.kind, n.subject FOR UPDATE OF n
+)
+UPDATE notifications SET read_at = @now::timestamptz WHERE id IN (SELECT id FROM unread);
+
+-- name: DeleteUnreadOf :exec
+-- Deletes the unread notifications of a user about what a followed operator does.
+DELETE FROM notifications WHERE user_id = @user_id AND read_at IS NULL AND actor = @actor AND kind = ANY (@kinds::text[]);
+
+-- name: UncountFollow :exec
+-- Takes an ended follow out of the notification of its day, and deletes the notification without a follow.
+WITH one AS (
+    DELETE FROM notifications d WHERE d.user_id = @user_id AND d.kind = 'followed' AND d.subject = @subject AND d.count = 1
+)
+UPDATE notifications n SET count = n.count - 1
+WHERE n.user_id = @user_id AND n.kind = 'followed' AND n.subject = @subject AND n.count > 1;
+
+-- name: ListSwitches :many
+SELECT kind, (on_from IS NOT NULL)::boolean AS enabled FROM notification_switches WHERE user_id = @user_id;
+
+-- name: SetSwitches :exec
+-- Switches kinds on or off for a user. A kind that was on keeps its start.
+INSERT INTO notification_switches AS s (user_id, kind, on_from)
+SELECT @user_id, k.kind, CASE WHEN k.enabled THEN sqlc.arg(now)::timestamptz END
+FROM unnest(@kinds::text[], @enabled::boolean[]) AS k (kind, enabled)
+WHERE NOT k.enabled OR EXISTS (SELECT FROM notification_switches o WHERE o.user_id = @user_id AND o.kind = k.kind)
+ON CONFLICT (user_id, kind) DO UPDATE SET
+    on_from = CASE WHEN excluded.on_from IS NULL THEN NULL ELSE coalesce(s.on_from, excluded.on_from) END;
+
+-- name: DeleteOldNotifications :execrows
+-- Deletes notifications that are older than a time, at most @most.
+DELETE FROM notifications WHERE id IN (
+    SELECT o.id FROM notifications o WHERE o.created_at < @before ORDER BY o.created_at LIMIT sqlc.arg(most)::integer
+);
