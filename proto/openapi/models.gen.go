@@ -2266,6 +2266,58 @@ type NoOverlay struct {
 	MarketID any `json:"marketId"`
 }
 
+// Notification defines model for Notification.
+type Notification struct {
+	ID string `json:"id"`
+
+	// Kind `call_resolved` and `call_void`: a call of the caller has a result. `market_disputed` and `market_dispute_cleared`: a market that
+	// the caller called or watches. `followed`: an operator followed the caller. `forecaster_called`, `forecaster_live` and
+	// `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. Kinds can be added; ignore unknown ones.
+	//
+	//
+	// Examples: call_resolved
+	Kind string `json:"kind"`
+
+	// Actor Handle of the operator who acted last.
+	Actor    *string `json:"actor"`
+	MarketID *string `json:"marketId"`
+
+	// SignalID The call; with a count, the newest.
+	SignalID *string `json:"signalId"`
+
+	// Status Result of the call: `won`, `lost` or `void`.
+	Status *string `json:"status"`
+	Score  *int64  `json:"score"`
+
+	// Reason Why the call is void: `late` or `unknown_market`; null for a void outcome.
+	Reason *string `json:"reason"`
+	Count  int64   `json:"count"`
+
+	// Seq Number of the newest event in the feed.
+	Seq int64 `json:"seq"`
+
+	// CreatedAt Time of the newest event.
+	CreatedAt string `json:"createdAt"`
+
+	// ReadAt Null: unread.
+	ReadAt *string `json:"readAt"`
+}
+
+// Notifications defines model for Notifications.
+type Notifications struct {
+	Notifications []Notification `json:"notifications"`
+
+	// Unread Number of unread notifications; 100 means 100 or more.
+	Unread     int64   `json:"unread"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// NotificationsRead defines model for NotificationsRead.
+type NotificationsRead struct {
+	// UpTo Id of the newest notification that is read.
+	UpTo string `json:"upTo"`
+}
+
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
 	Type            string `json:"type"`

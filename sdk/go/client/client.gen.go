@@ -5028,6 +5028,57 @@ type NoOverlay struct {
 	MarketID any `json:"marketId"`
 }
 
+// Notification defines model for Notification.
+type Notification struct {
+	// Actor Handle of the operator who acted last.
+	Actor *string `json:"actor"`
+	Count int     `json:"count"`
+
+	// CreatedAt Time of the newest event.
+	CreatedAt time.Time          `json:"createdAt"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Kind `call_resolved` and `call_void`: a call of the caller has a result. `market_disputed` and `market_dispute_cleared`: a market that
+	// the caller called or watches. `followed`: an operator followed the caller. `forecaster_called`, `forecaster_live` and
+	// `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. Kinds can be added; ignore unknown ones.
+	//
+	//
+	// Examples: call_resolved
+	Kind     string  `json:"kind"`
+	MarketID *string `json:"marketId"`
+
+	// ReadAt Null: unread.
+	ReadAt *time.Time `json:"readAt"`
+
+	// Reason Why the call is void: `late` or `unknown_market`; null for a void outcome.
+	Reason *string `json:"reason"`
+	Score  *int    `json:"score"`
+
+	// Seq Number of the newest event in the feed.
+	Seq int `json:"seq"`
+
+	// SignalID The call; with a count, the newest.
+	SignalID *openapi_types.UUID `json:"signalId"`
+
+	// Status Result of the call: `won`, `lost` or `void`.
+	Status *string `json:"status"`
+}
+
+// Notifications defines model for Notifications.
+type Notifications struct {
+	NextCursor    *string        `json:"next_cursor"`
+	Notifications []Notification `json:"notifications"`
+
+	// Unread Number of unread notifications; 100 means 100 or more.
+	Unread int `json:"unread"`
+}
+
+// NotificationsRead defines model for NotificationsRead.
+type NotificationsRead struct {
+	// UpTo Id of the newest notification that is read.
+	UpTo openapi_types.UUID `json:"upTo"`
+}
+
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
 	CacheAge        int           `json:"cache_age"`
@@ -8328,6 +8379,15 @@ type GetFollowCountsParams struct {
 	Handle Handle `form:"handle" json:"handle"`
 }
 
+// ListNotificationsParams defines parameters for ListNotifications.
+type ListNotificationsParams struct {
+	// Cursor `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Maximum number of items.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListFeedParams defines parameters for ListFeed.
 type ListFeedParams struct {
 	// Types Comma-separated list of event types.
@@ -8669,6 +8729,9 @@ type ProvisionStreamJSONRequestBody = StreamWish
 
 // FollowJSONRequestBody defines body for Follow for application/json ContentType.
 type FollowJSONRequestBody = FollowAsk
+
+// MarkNotificationsReadJSONRequestBody defines body for MarkNotificationsRead for application/json ContentType.
+type MarkNotificationsReadJSONRequestBody = NotificationsRead
 
 // MintAgentKeyJSONRequestBody defines body for MintAgentKey for application/json ContentType.
 //
@@ -11854,6 +11917,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 	RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNotifications List the caller's notifications
+	//
+	// The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
+	// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+	//
+	// Corresponds with GET /api/user/notifications (the `ListNotifications` operationId).
+	ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MarkNotificationsReadWithBody Mark notifications as read
+	//
+	// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+	MarkNotificationsReadWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MarkNotificationsRead Mark notifications as read
+	//
+	// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+	MarkNotificationsRead(ctx context.Context, body MarkNotificationsReadJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeUserSigner Remove one of the user's signers permanently
 	//
@@ -15674,6 +15763,62 @@ func (c *Client) ListUserGrants(ctx context.Context, reqEditors ...RequestEditor
 // Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeUserGrantRequest(c.Server, grantID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNotifications List the caller's notifications
+//
+// The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
+// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+//
+// Corresponds with GET /api/user/notifications (the `ListNotifications` operationId).
+func (c *Client) ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNotificationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MarkNotificationsReadWithBody Mark notifications as read
+//
+// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+func (c *Client) MarkNotificationsReadWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMarkNotificationsReadRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MarkNotificationsRead Mark notifications as read
+//
+// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+func (c *Client) MarkNotificationsRead(ctx context.Context, body MarkNotificationsReadJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMarkNotificationsReadRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -23364,6 +23509,112 @@ func NewRevokeUserGrantRequest(server string, grantID openapi_types.UUID) (*http
 	return req, nil
 }
 
+// NewListNotificationsRequest constructs an http.Request for the ListNotifications method
+func NewListNotificationsRequest(server string, params *ListNotificationsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/notifications")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewMarkNotificationsReadRequest calls the generic MarkNotificationsRead builder with application/json body
+func NewMarkNotificationsReadRequest(server string, body MarkNotificationsReadJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMarkNotificationsReadRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewMarkNotificationsReadRequestWithBody constructs an http.Request for the MarkNotificationsRead method, with any body, and a specified content type
+func NewMarkNotificationsReadRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/user/notifications/read")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewRevokeUserSignerRequest constructs an http.Request for the RevokeUserSigner method
 func NewRevokeUserSignerRequest(server string, publicKey string) (*http.Request, error) {
 	var err error
@@ -27390,6 +27641,34 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /api/user/grants/{grantId} (the `RevokeUserGrant` operationId).
 	RevokeUserGrantWithResponse(ctx context.Context, grantID openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeUserGrantResponse, error)
+
+	// ListNotificationsWithResponse List the caller's notifications
+	//
+	// The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
+	// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/user/notifications (the `ListNotifications` operationId).
+	ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error)
+
+	// MarkNotificationsReadWithBodyWithResponse Mark notifications as read
+	//
+	// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+	MarkNotificationsReadWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MarkNotificationsReadResponse, error)
+
+	// MarkNotificationsReadWithResponse Mark notifications as read
+	//
+	// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+	MarkNotificationsReadWithResponse(ctx context.Context, body MarkNotificationsReadJSONRequestBody, reqEditors ...RequestEditorFn) (*MarkNotificationsReadResponse, error)
 
 	// RevokeUserSignerWithResponse Remove one of the user's signers permanently
 	//
@@ -34534,6 +34813,102 @@ func (r RevokeUserGrantResponse) ContentType() string {
 	return ""
 }
 
+type ListNotificationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Notifications
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNotificationsResponse) GetJSON200() *Notifications {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListNotificationsResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNotificationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNotificationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNotificationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNotificationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type MarkNotificationsReadResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Ok
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r MarkNotificationsReadResponse) GetJSON200() *Ok {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r MarkNotificationsReadResponse) GetJSONDefault() *Failed {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MarkNotificationsReadResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MarkNotificationsReadResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MarkNotificationsReadResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MarkNotificationsReadResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type RevokeUserSignerResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -39440,6 +39815,52 @@ func (c *ClientWithResponses) RevokeUserGrantWithResponse(ctx context.Context, g
 		return nil, err
 	}
 	return ParseRevokeUserGrantResponse(rsp)
+}
+
+// ListNotificationsWithResponse List the caller's notifications
+//
+// The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
+// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/user/notifications (the `ListNotifications` operationId).
+func (c *ClientWithResponses) ListNotificationsWithResponse(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*ListNotificationsResponse, error) {
+	rsp, err := c.ListNotifications(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNotificationsResponse(rsp)
+}
+
+// MarkNotificationsReadWithBodyWithResponse Mark notifications as read
+//
+// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+func (c *ClientWithResponses) MarkNotificationsReadWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MarkNotificationsReadResponse, error) {
+	rsp, err := c.MarkNotificationsReadWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMarkNotificationsReadResponse(rsp)
+}
+
+// MarkNotificationsReadWithResponse Mark notifications as read
+//
+// Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/user/notifications/read (the `MarkNotificationsRead` operationId).
+func (c *ClientWithResponses) MarkNotificationsReadWithResponse(ctx context.Context, body MarkNotificationsReadJSONRequestBody, reqEditors ...RequestEditorFn) (*MarkNotificationsReadResponse, error) {
+	rsp, err := c.MarkNotificationsRead(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMarkNotificationsReadResponse(rsp)
 }
 
 // RevokeUserSignerWithResponse Remove one of the user's signers permanently
@@ -44802,6 +45223,72 @@ func ParseRevokeUserGrantResponse(rsp *http.Response) (*RevokeUserGrantResponse,
 	}
 
 	response := &RevokeUserGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Ok
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListNotificationsResponse parses an HTTP response from a ListNotificationsWithResponse call
+func ParseListNotificationsResponse(rsp *http.Response) (*ListNotificationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNotificationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Notifications
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseMarkNotificationsReadResponse parses an HTTP response from a MarkNotificationsReadWithResponse call
+func ParseMarkNotificationsReadResponse(rsp *http.Response) (*MarkNotificationsReadResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MarkNotificationsReadResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -162,6 +162,10 @@ const (
 	ErrMissingID Code = "missing_id"
 	// ErrInvalidID is 400: A uuid.
 	ErrInvalidID Code = "invalid_id"
+	// ErrMissingUpTo is 400: The id of a notification.
+	ErrMissingUpTo Code = "missing_up_to"
+	// ErrInvalidUpTo is 400: The id of a notification, a uuid.
+	ErrInvalidUpTo Code = "invalid_up_to"
 	// ErrInvalidAction is 400: cancel; for a moderation decision hide or show.
 	ErrInvalidAction Code = "invalid_action"
 	// ErrInvalidStartsAt is 400: A time at most seven days ahead.
@@ -449,6 +453,8 @@ var Codes = []Code{
 	ErrMissingMarket,
 	ErrMissingID,
 	ErrInvalidID,
+	ErrMissingUpTo,
+	ErrInvalidUpTo,
 	ErrInvalidAction,
 	ErrInvalidStartsAt,
 	ErrInvalidSlots,

@@ -141,6 +141,8 @@ var routes = []route{
 	{"DELETE /api/user/follow", false, true, false, true, false},
 	{"GET /api/user/grants", false, true, false, true, false},
 	{"DELETE /api/user/grants/{grantId}", false, true, false, true, false},
+	{"GET /api/user/notifications", true, true, false, true, false},
+	{"POST /api/user/notifications/read", true, true, false, false, false},
 	{"DELETE /api/user/signers/{publicKey}", false, true, false, true, false},
 	{"POST /api/v1/agent/keys", true, false, false, false, false},
 	{"GET /api/v1/feed", false, false, false, true, false},

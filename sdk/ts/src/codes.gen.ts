@@ -81,6 +81,8 @@ export const errorCodes = [
   'missing_market',
   'missing_id',
   'invalid_id',
+  'missing_up_to',
+  'invalid_up_to',
   'invalid_action',
   'invalid_starts_at',
   'invalid_slots',

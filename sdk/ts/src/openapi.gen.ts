@@ -2656,6 +2656,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/user/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's notifications
+         * @description The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
+         *     of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+         */
+        get: operations["listNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/user/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark notifications as read
+         * @description Marks a notification and all older ones as read, on all devices. Repeating the request changes nothing.
+         */
+        post: operations["markNotificationsRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/user/signers/{publicKey}": {
         parameters: {
             query?: never;
@@ -3899,6 +3940,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of the caller's notifications
+         * @description The notifications, newest first, and a form that marks them as read.
+         */
+        get: operations["getNotificationsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark notifications as read on the pages
+         * @description Marks a notification and all older ones as read. An unknown id changes nothing.
+         */
+        post: operations["markNotificationsReadByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -4225,6 +4306,30 @@ export interface paths {
         get: operations["getStory"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of the caller's notification settings
+         * @description A form with a switch for each group of notifications.
+         */
+        get: operations["getNotificationSettingsPage"];
+        put?: never;
+        /**
+         * Change notification settings on the pages
+         * @description A field with the name of a group switches the group on, and an absent field switches it off: `calls`, `markets`, `followers`, `forecasters`, `milestones`.
+         */
+        post: operations["changeNotificationSettingsByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6236,6 +6341,56 @@ export interface components {
         };
         NoOverlay: {
             marketId: null;
+        };
+        Notification: {
+            /** @description Handle of the operator who acted last. */
+            actor: string | null;
+            count: number;
+            /**
+             * Format: date-time
+             * @description Time of the newest event.
+             */
+            createdAt: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description `call_resolved` and `call_void`: a call of the caller has a result. `market_disputed` and `market_dispute_cleared`: a market that
+             *     the caller called or watches. `followed`: an operator followed the caller. `forecaster_called`, `forecaster_live` and
+             *     `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. Kinds can be added; ignore unknown ones.
+             * @example call_resolved
+             */
+            kind: string;
+            marketId: string | null;
+            /**
+             * Format: date-time
+             * @description Null: unread.
+             */
+            readAt: string | null;
+            /** @description Why the call is void: `late` or `unknown_market`; null for a void outcome. */
+            reason: string | null;
+            score: number | null;
+            /** @description Number of the newest event in the feed. */
+            seq: number;
+            /**
+             * Format: uuid
+             * @description The call; with a count, the newest.
+             */
+            signalId: string | null;
+            /** @description Result of the call: `won`, `lost` or `void`. */
+            status: string | null;
+        };
+        Notifications: {
+            next_cursor: string | null;
+            notifications: components["schemas"]["Notification"][];
+            /** @description Number of unread notifications; 100 means 100 or more. */
+            unread: number;
+        };
+        NotificationsRead: {
+            /**
+             * Format: uuid
+             * @description Id of the newest notification that is read.
+             */
+            upTo: string;
         };
         OEmbed: {
             cache_age: number;
@@ -12486,6 +12641,57 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    listNotifications: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Maximum number of items. */
+                limit?: components["parameters"]["PageLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of notifications. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    markNotificationsRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationsRead"];
+            };
+        };
+        responses: {
+            /** @description The notifications are read. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
     revokeUserSigner: {
         parameters: {
             query?: never;
@@ -14064,6 +14270,41 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getNotificationsPage: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    markNotificationsReadByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** Format: uuid */
+                    upTo: string;
+                };
+            };
+        };
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
     getOpenapi: {
         parameters: {
             query?: never;
@@ -14450,6 +14691,44 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getNotificationSettingsPage: {
+        parameters: {
+            query?: {
+                /** @description The form that was submitted. */
+                done?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    changeNotificationSettingsByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    calls?: string;
+                    followers?: string;
+                    forecasters?: string;
+                    markets?: string;
+                    milestones?: string;
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };

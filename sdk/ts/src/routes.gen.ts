@@ -145,6 +145,8 @@ export const routes: Readonly<Record<string, Route>> = {
   'DELETE /api/user/follow': ['hub', false, true, false, true, false],
   'GET /api/user/grants': ['hub', false, true, false, true, false],
   'DELETE /api/user/grants/{grantId}': ['hub', false, true, false, true, false],
+  'GET /api/user/notifications': ['hub', true, true, false, true, false],
+  'POST /api/user/notifications/read': ['hub', true, true, false, false, false],
   'DELETE /api/user/signers/{publicKey}': ['hub', false, true, false, true, false],
   'POST /api/v1/agent/keys': ['api', true, false, false, false, false],
   'GET /api/v1/feed': ['api', false, false, false, true, false],

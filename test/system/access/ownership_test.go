@@ -81,6 +81,9 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		{operation: "GET " + p + "/me", as: "key", reads: true},
 		{operation: "GET /api/identity/claim", as: "session", reads: true},
 		{operation: "GET /apps", as: "session", reads: true},
+		{operation: "GET /notifications", as: "session", reads: true},
+		{operation: "GET /settings/notifications", as: "session", reads: true},
+		{operation: "GET /api/user/notifications", as: "key", reads: true},
 		{operation: "GET /dev", as: "developer", reads: true},
 		{operation: "GET /api/streamer/me", as: "session", reads: true},
 		{

@@ -171,6 +171,12 @@ POST   /profile                                  session
 POST   /m/{marketId}/call                        none session
 POST   /profile/claims                           session
 POST   /profile/claims/drop                      session
+GET    /notifications                            none session
+POST   /notifications/read                       session
+GET    /settings/notifications                   none session
+POST   /settings/notifications                   session
+GET    /api/user/notifications                   session key
+POST   /api/user/notifications/read              session key
 GET    /u/{handle}                               none session
 POST   /u/{handle}/follow                        session
 POST   /u/{handle}/unfollow                      session

@@ -287,6 +287,10 @@ func TestForms(t *testing.T) {
 	}
 	as(session, "/u/"+other.Handle+"/follow", http.StatusSeeOther)
 	as(session, "/u/"+other.Handle+"/unfollow", http.StatusSeeOther)
+	as(other.Session(t), "/u/"+p.Handle+"/follow", http.StatusSeeOther)
+	news := stack.Get(t, s.Hub+"/api/user/notifications", session).Require(http.StatusOK).Text("notifications.0.id")
+	as(session, "/notifications/read", http.StatusSeeOther, "upTo", news)
+	as(session, "/settings/notifications", http.StatusSeeOther, "calls", "on")
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
 	as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
 		"idempotencyKey", "form")

@@ -160,6 +160,8 @@ const added = `
 /api/user/follow                                          GET
 /api/user/grants                                          GET
 /api/user/grants/{grantId}                                DELETE
+/api/user/notifications                                   GET
+/api/user/notifications/read                              POST
 /api/user/signers/{publicKey}                             DELETE
 /api/v1/feed/stream                                       GET
 /api/v1/webhooks                                          GET POST

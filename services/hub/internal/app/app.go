@@ -205,6 +205,7 @@ func (a *App) buildServers() error {
 			Payouts:  d.Accounts.Payouts,
 			Profiles: d.Accounts.Profiles,
 		},
+		Notices:      d.Accounts.Notices,
 		PublicRead:   a.server.PublicRead,
 		Login:        a.server.Login,
 		Visitor:      a.server.Visitor,

@@ -49,6 +49,7 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 		Payouts:  identityclaim.Payouts{Money: identityclaim.Money{ChainID: 31337, Label: "devnet", USDC: usdc}, Accounts: accounts, Suspended: b.store.Suspended},
 		Profiles: profile.NewService(deps.Ledger.OperatorWrites, (&sequence{}).next, now),
 		Digests:  digest.NewService(p, b.store, now),
+		Notices:  b.store,
 	}
 }
 

@@ -205,7 +205,7 @@ func TestBodies(t *testing.T) {
 	for _, target := range []string{
 		"/api/predictions", "/api/signals/0199f0a4-0000-7000-8000-00000000ffff/events", "/api/dev/keys", "/api/auth/privy",
 		"/api/m/701122/streams", "/api/admin/pins", "/api/broadcast/preempt", "/api/resolution/finalize", "/api/resolution/dispute", "/api/admin/resolve-signals", "/api/admin/markets", "/api/admin/operators",
-		"/api/user/follow", "/api/identity/claim", "/api/streamer/profile", "/api/admin/daily-digest",
+		"/api/user/follow", "/api/user/notifications/read", "/api/identity/claim", "/api/streamer/profile", "/api/admin/daily-digest",
 	} {
 		who := byAdmin()
 		switch {

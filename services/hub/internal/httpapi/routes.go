@@ -379,12 +379,15 @@ func (s *Server) messageRoutes() []route {
 
 const session = caller.AcceptSession
 
-// accountRoutes returns the routes of follows, identity claims, payouts, profiles and the daily digest.
+// accountRoutes returns the routes of follows, notifications, identity claims, payouts, profiles and the daily digest.
 func (s *Server) accountRoutes() []route {
 	return []route{
 		get(reader, "/api/user/follow", request.ByHandleQuery(s.settings.FollowCounts)).cached(cacheBoard),
 		post(session, "/api/user/follow", request.Body(s.settings.Follow)),
 		del(session, "/api/user/follow", s.settings.Unfollow),
+
+		get(author, "/api/user/notifications", s.settings.ListNotifications).permit(grant.Read),
+		post(author, "/api/user/notifications/read", request.Body(s.settings.MarkNotificationsRead)).permit(grant.Read),
 
 		get(session, "/api/identity/claim", s.settings.ListClaims),
 		post(session, "/api/identity/claim", s.settings.ClaimIdentity),

@@ -43,6 +43,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
@@ -106,13 +107,14 @@ type Deps struct {
 	Trace func(http.Handler) http.Handler
 }
 
-// Accounts has the services of the account, profile and digest routes.
+// Accounts has the services of the account, notification, profile and digest routes.
 type Accounts struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
 	Payouts  identityclaim.Payouts
 	Profiles *profile.Service
 	Digests  *digest.Service
+	Notices  notification.Store
 	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
@@ -168,7 +170,7 @@ func New(cfg Config, d Deps) *Server {
 	s.settings = &settings.Server{
 		HubURL: cfg.HubURL, Origin: cfg.Origin, Secure: cfg.Secure, Ledger: d.Ledger, Callers: d.Callers, Sessions: d.Sessions,
 		Messages: d.Messages, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,
-		Profiles: d.Accounts.Profiles, OnAir: d.OnAir, Log: d.Log, IdentityDetails: d.Accounts.IdentityDetails,
+		Profiles: d.Accounts.Profiles, OnAir: d.OnAir, Notices: d.Accounts.Notices, Now: d.Now, Log: d.Log, IdentityDetails: d.Accounts.IdentityDetails,
 	}
 	s.filing = &filing.Server{
 		HubURL: cfg.HubURL, Social: cfg.Social, Signals: d.Signals, Creations: d.Creations, Callers: d.Callers,

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -142,4 +144,22 @@ type Store interface {
 	SwitchedOff(ctx context.Context, user operator.ID) (map[Kind]bool, error)
 	// SetSwitches switches kinds on or off. A kind that is switched on starts at the time at.
 	SetSwitches(ctx context.Context, user operator.ID, to map[Kind]bool, at time.Time) error
+}
+
+// ListPage returns a page of the entries of a user, the newest first, and the cursor of the next page; an empty cursor: the page is
+// the last. An empty or invalid cursor starts at the first page. Error: db_unavailable.
+func ListPage(ctx context.Context, store Store, user operator.ID, cursor string, limit int) ([]Entry, string, error) {
+	var after Place
+	if at, ok := protocol.DecodeCursor(cursor, 1); ok {
+		seq, known := at.Int(0)
+		if known && uuid.Validate(at.ID) == nil && len(at.ID) == 36 {
+			after = Place{Seq: seq, ID: at.ID}
+		}
+	}
+	list, err := store.ListNotifications(ctx, user, after, limit+1)
+	if err != nil || len(list) <= limit {
+		return list, "", err
+	}
+	last := list[limit-1]
+	return list[:limit], protocol.NewCursor(last.ID, protocol.IntKey(last.Seq)).Encode(), nil
 }

@@ -64,6 +64,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs", "article",
+		"notifications", "switches",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -132,6 +133,10 @@ func (s *server) routes() []httpx.Route {
 			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: request.CacheShort,
 			Handler: s.WithPageHeaders(s.PublicRead(s.overlay)),
 		},
+		page(http.MethodGet, site.NotificationsPath, "public session", "no-store", s.notifications),
+		page(http.MethodPost, site.NotificationsPath+"/read", "session", "no-store", s.readNotifications),
+		page(http.MethodGet, site.NotificationSettingsPath, "public session", "no-store", s.notificationSettings),
+		page(http.MethodPost, site.NotificationSettingsPath, "session", "no-store", s.changeNotificationSettings),
 		page(http.MethodPost, site.PersonPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, site.PersonPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		page(http.MethodPost, site.ThemePath, "public", "no-store", s.ChangeTheme),

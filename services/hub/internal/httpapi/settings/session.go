@@ -20,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
@@ -37,6 +38,8 @@ type Server struct {
 	Claims   *identityclaim.Service
 	Profiles *profile.Service
 	OnAir    *livestream.Service
+	Notices  notification.Store
+	Now      func() time.Time
 	Log      *slog.Logger
 	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.

@@ -1,13 +1,17 @@
 package site
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // Account is the state of the visitor that the page header shows.
@@ -15,6 +19,7 @@ type Account struct {
 	Handle, Initials string // empty without a session
 	Unavailable      bool   // the session could not be checked
 	SignInURL        string // empty: sign-in is not possible
+	Unread           string // number of unread notifications; empty: none, or it could not be read
 }
 
 const viewerKey = "viewer"
@@ -59,7 +64,29 @@ func (s *Site) accountOf(c echo.Context) Account {
 		// The query is left out: a page must not repeat untrusted text of its URL.
 		a.SignInURL = SignInURL(c.Request().URL.EscapedPath())
 	}
+	a.Unread = s.unread(c.Request().Context(), v)
 	return a
+}
+
+// unreadTimeout is the time limit for counting the unread notifications, so that a slow database does not delay pages.
+const unreadTimeout = 100 * time.Millisecond
+
+// unread returns the number of unread notifications of a visitor, up to "99+". It is empty if there are none, or if they cannot be
+// counted.
+func (s *Site) unread(ctx context.Context, v Viewer) string {
+	if v.Handle == "" || s.Notices == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, unreadTimeout)
+	defer cancel()
+	switch n, err := s.Notices.CountUnread(ctx, operator.ID(v.Session.UserID)); {
+	case err != nil || n == 0:
+		return ""
+	case n >= notification.MaxUnread:
+		return format.Digits(notification.MaxUnread-1) + "+"
+	default:
+		return format.Digits(n)
+	}
 }
 
 // RequireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in; back is

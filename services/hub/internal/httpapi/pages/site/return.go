@@ -36,6 +36,8 @@ var returnPages = [...]struct{ path, word string }{
 	{AppsPath, "your connected apps"},
 	{DevPath, "the developer page"},
 	{StudioPath, "the studio"},
+	{NotificationsPath, "your notifications"},
+	{NotificationSettingsPath, "your notification settings"},
 	{MarketsPath, "the markets"},
 	{PersonPath, "the profile of @"},
 	{MarketPath, "the market you were looking at"},

@@ -27,6 +27,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
@@ -47,6 +48,7 @@ type Deps struct {
 	Network  *federation.Service
 	Keep     time.Duration // how long data of a partner station without updates is shown
 	People   People
+	Notices  notification.Store
 	Messages *message.Service
 	Provider string // name of the identity provider
 	// PublicRead returns a handler for a public page. It accepts every valid bearer credential.

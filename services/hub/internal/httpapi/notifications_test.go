@@ -1,0 +1,143 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/signalcast/signalcast/proto/openapi"
+	"github.com/signalcast/signalcast/services/api/apitest"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// TestNotifications checks that a follow notifies the followed operator on the API, on the page and in the header of pages, that
+// the operator marks it as read, and that no other operator can.
+func TestNotifications(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	tide := b.ledger.AddOperator("tide")
+	other := b.signIn(tide)
+	bySession := func(r *http.Request) {
+		r.Header.Set("Cookie", other)
+		r.Header.Set("Origin", hubURL)
+	}
+	want(t, b.post("/u/mara_k/follow", url.Values{}, bySession), http.StatusSeeOther, "")
+
+	const list, read = "/api/user/notifications", "/api/user/notifications/read"
+	get := func(by func(*http.Request)) openapi.Notifications {
+		t.Helper()
+		var out openapi.Notifications
+		w := b.send("GET", list+"?cursor=invalid", "", by)
+		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("list: %d %s", w.Code, w.Body)
+		}
+		return out
+	}
+	got := get(b.byKey())
+	if len(got.Notifications) != 1 || got.Unread != 1 || got.NextCursor != nil {
+		t.Fatalf("notifications: %+v", got)
+	}
+	n := got.Notifications[0]
+	if n.Kind != "followed" || n.Actor == nil || *n.Actor != "tide" || n.Count != 1 || n.ReadAt != nil || n.Score != nil || n.MarketID != nil {
+		t.Errorf("notification: %+v", n)
+	}
+	shows := func(unread, row bool) {
+		t.Helper()
+		if header := b.send("GET", "/u/tide", "", b.bySession()).Body.String(); strings.Contains(header, "Notifications, 1 unread") != unread {
+			t.Errorf("the header shows an unread notification: %t, want %t", !unread, unread)
+		}
+		if page := b.send("GET", "/notifications", "", b.bySession()).Body.String(); strings.Contains(page, "@tide followed you") != row {
+			t.Errorf("the page lists the follow: %t, want %t", !row, row)
+		}
+	}
+	shows(true, true)
+
+	for body, code := range map[string]string{`{}`: "missing_up_to", `{"upTo":7}`: "invalid_up_to", `{"upTo":"x"}`: "invalid_up_to"} {
+		want(t, b.send("POST", read, body, b.bySession()), 400, code)
+	}
+	want(t, b.send("POST", read, `{"upTo":"`+n.ID+`"}`, bySession), 404, "not_found")
+	want(t, b.post("/notifications/read", url.Values{"upTo": {n.ID}}, bySession), http.StatusSeeOther, "")
+	want(t, b.post("/notifications/read", url.Values{"upTo": {"x"}}, b.bySession()), 400, "")
+	shows(true, true)
+	want(t, b.post("/notifications/read", url.Values{"upTo": {n.ID}}, b.bySession()), http.StatusSeeOther, "", "Location: /notifications")
+	want(t, b.send("POST", read, `{"upTo":"`+strings.ToUpper(n.ID)+`"}`, b.bySession()), 200, "")
+	shows(false, true)
+	if got := get(b.bySession()); got.Unread != 0 || got.Notifications[0].ReadAt == nil {
+		t.Errorf("after marking as read: %+v", got)
+	}
+
+	want(t, b.post("/u/mara_k/unfollow", url.Values{}, bySession), http.StatusSeeOther, "")
+	shows(false, false)
+	if page := b.send("GET", "/notifications", "", b.bySession()).Body.String(); !strings.Contains(page, "Nothing yet.") {
+		t.Error("the page without notifications does not say so")
+	}
+}
+
+// TestNotificationSettings checks that the form switches kinds off and on, and that a follow then notifies or not.
+func TestNotificationSettings(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	other := b.signIn(b.ledger.AddOperator("tide"))
+	bySession := func(r *http.Request) {
+		r.Header.Set("Cookie", other)
+		r.Header.Set("Origin", hubURL)
+	}
+	const settings = "/settings/notifications"
+	box := `name="followers" value="on" checked`
+	if page := b.send("GET", settings, "", b.bySession()).Body.String(); !strings.Contains(page, box) {
+		t.Error("new followers are off by default")
+	}
+	want(t, b.post(settings, url.Values{"calls": {"on"}}, b.bySession()), http.StatusSeeOther, "", "Location: /settings/notifications?done=saved")
+	if page := b.send("GET", settings+"?done=saved", "", b.bySession()).Body.String(); strings.Contains(page, box) || !strings.Contains(page, "Settings saved.") {
+		t.Error("the page does not show the saved settings")
+	}
+	for _, step := range []struct {
+		form url.Values
+		rows int
+	}{{url.Values{}, 0}, {url.Values{"followers": {"on"}}, 1}} {
+		want(t, b.post(settings, step.form, b.bySession()), http.StatusSeeOther, "")
+		want(t, b.post("/u/mara_k/follow", url.Values{}, bySession), http.StatusSeeOther, "")
+		equal(t, b.count("hub.notifications"), step.rows)
+		want(t, b.post("/u/mara_k/unfollow", url.Values{}, bySession), http.StatusSeeOther, "")
+	}
+	expired := b.post(settings, url.Values{"csrf": {"old"}, "markets": {"on"}}, b.bySession())
+	want(t, expired, 403, "")
+	if page := expired.Body.String(); !strings.Contains(page, `name="markets" value="on" checked`) || strings.Contains(page, box) {
+		t.Error("the form of an earlier session does not return with what was chosen")
+	}
+	for _, path := range []string{"/notifications", settings} { // without a session
+		if w := b.send("GET", path, ""); w.Code/100 != 3 || !strings.HasPrefix(w.Header().Get("Location"), idpURL) {
+			t.Errorf("%s without a session: %d %s", path, w.Code, w.Header().Get("Location"))
+		}
+	}
+}
+
+// failing is a store that cannot be read.
+type failing struct{ notification.Store }
+
+func (failing) CountUnread(ctx context.Context, _ operator.ID) (int64, error) {
+	<-ctx.Done() // the count has a time limit
+	return 0, ctx.Err()
+}
+
+func (failing) ListNotifications(context.Context, operator.ID, notification.Place, int) ([]notification.Entry, error) {
+	return nil, apitest.ErrDB
+}
+
+// TestUnavailableNotifications checks that pages are shown without the number of unread notifications if it cannot be read.
+func TestUnavailableNotifications(t *testing.T) {
+	t.Parallel()
+	b := withPages(t, func(_ *httpapi.Config, d *httpapi.Deps) { d.Accounts.Notices = failing{} })
+	if w := b.send("GET", "/u/mara_k", "", b.bySession()); w.Code != 200 || !strings.Contains(w.Body.String(), `aria-label="Notifications"`) {
+		t.Errorf("page: %d %s", w.Code, w.Body)
+	}
+	if w := b.send("GET", "/notifications", "", b.bySession()); w.Code != 200 || !strings.Contains(w.Body.String(), "Notifications are unavailable.") {
+		t.Errorf("notifications: %d %s", w.Code, w.Body)
+	}
+	want(t, b.send("GET", "/api/user/notifications", "", b.byKey()), 503, "db_unavailable")
+}
