@@ -4292,6 +4292,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/receipts/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Update a call on its receipt
+         * @description The forms on the receipt of an own call. They add the event like `POST /api/signals/{id}/events`. If nothing is added, the
+         *     answer is the receipt with the values of the form and the reason. Without a session, the answer redirects to the sign-in,
+         *     which returns to the receipt. The same `idempotencyKey` again adds nothing. A field may occur only once.
+         */
+        post: operations["appendEventByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/s/{eventKey}": {
         parameters: {
             query?: never;
@@ -14677,6 +14699,34 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    appendEventByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the call. A value that is not a uuid is 404. */
+                id: components["parameters"]["SignalPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description 1 to 100. */
+                    confidence?: string;
+                    csrf?: components["schemas"]["FormToken"];
+                    idempotencyKey?: string;
+                    /** @description Text of a take. */
+                    text?: string;
+                    /** @enum {string} */
+                    type?: "take" | "reaffirm" | "confidence";
+                };
+            };
+        };
+        responses: {
             default: components["responses"]["Failed"];
         };
     };

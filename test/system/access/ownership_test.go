@@ -97,6 +97,9 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		session("DELETE /api/m/{marketId}/streams", w.Market, ownedRoute{}),
 		session("DELETE /api/streamer/signal", "", ownedRoute{}),
 		session("DELETE /api/user/follow", w.Friend.Handle, ownedRoute{path: "/api/user/follow?handle=" + object}),
+		session("POST /receipts/{id}/events", w.Call, ownedRoute{
+			form: url.Values{"type": {"reaffirm"}, "idempotencyKey": {"theirs"}}, skipOwner: true,
+		}),
 		session("POST /u/{handle}/follow", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /u/{handle}/unfollow", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /profile/claims/drop", "partner", ownedRoute{form: url.Values{"station": {object}}, skipOwner: true}),

@@ -169,6 +169,7 @@ POST   /settings/theme                           none
 GET    /profile                                  none session
 POST   /profile                                  session
 POST   /m/{marketId}/call                        none session
+POST   /receipts/{id}/events                     none session
 POST   /profile/claims                           session
 POST   /profile/claims/drop                      session
 GET    /notifications                            none session

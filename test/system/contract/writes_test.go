@@ -292,8 +292,9 @@ func TestForms(t *testing.T) {
 	as(session, "/notifications/read", http.StatusSeeOther, "upTo", news)
 	as(session, "/settings/notifications", http.StatusSeeOther, "calls", "on")
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
-	as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
+	filed := as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
 		"idempotencyKey", "form")
+	as(session, filed.Header.Get("Location")+"/events", http.StatusSeeOther, "type", "reaffirm", "idempotencyKey", "form")
 	wallet := stack.NewWallet()
 	p.LinkWallet(t, wallet)
 	as(session, "/profile/claims", http.StatusSeeOther, "address", wallet)

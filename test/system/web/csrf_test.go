@@ -56,6 +56,7 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 	newKey, secondKey := url.Values{"label": {"x"}, "permission": {"read"}}, url.Values{"id": {o.SecondKeyID}}
 	revoked := url.Values{"key": {signer.PublicKey}}
 	callForm := url.Values{"direction": {"YES"}, "price": {"5000,5000"}, "idempotencyKey": {"forged"}}
+	eventForm := url.Values{"type": {"reaffirm"}, "idempotencyKey": {"forged"}}
 	reaffirm := stack.JSON{"type": "reaffirm"}
 	overlay, lanes := stack.JSON{"marketId": o.Market, "name": "not mine"}, stack.JSON{"lanes": []string{"science"}}
 	return []cookieWrite{
@@ -85,6 +86,7 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 		{name: "profile page", method: "POST", path: "/profile", cookies: session, form: url.Values{"displayName": {"Not mine"}}},
 		{name: "follow button", method: "POST", path: "/u/" + stranger.Handle + "/follow", cookies: session, form: url.Values{}},
 		{name: "call form", method: "POST", path: "/m/" + s.NewNativeMarket(t, 5000, nil) + "/call", cookies: session, form: callForm},
+		{name: "event form", method: "POST", path: "/receipts/" + o.Call + "/events", cookies: session, form: eventForm},
 		{name: "page of sign-out", method: "POST", path: "/sign-out", cookies: developer, form: url.Values{}},
 		{name: "sign-out", method: "DELETE", path: "/api/auth/privy", cookies: session},
 	}

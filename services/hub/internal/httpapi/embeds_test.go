@@ -250,7 +250,7 @@ func TestSharedSidesHaveTheirNames(t *testing.T) {
 	want(t, w, 200, "")
 	id := field(w, "id")
 	page := b.send("GET", "/receipts/"+id, "", with("Accept", "text/html")).Body.String()
-	for _, text := range []string{`<div class="side"><span>Slate City</span></div>`, "scoring price of Slate City", "Ochre &lt;Rovers&gt; at filing", "<title>Slate City at "} {
+	for _, text := range []string{`<div class="side"><span>Slate City</span></div>`, "scoring price of Slate City", "<dt>Market price at the time</dt><dd>Ochre &lt;Rovers&gt; ", "<title>Slate City at "} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the receipt has no %s", text)
 		}

@@ -36,7 +36,8 @@ func (b *fixture) mountPages() {
 			Profiles: b.deps.Accounts.Profiles,
 		},
 		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession, RevokeKey: b.server.RevokeKey,
-		OwnPage: b.server.OwnPage, FileCall: b.server.FileCall, FormToken: b.server.FormToken, IsFormToken: b.server.IsFormToken, Grants: b.deps.Grants,
+		OwnPage: b.server.OwnPage, FileCall: b.server.FileCall, AppendEvent: b.server.AppendEvent, SessionOwner: b.server.SessionOwner,
+		Seal: b.deps.Sessions.Seal, Unseal: b.deps.Sessions.Unseal, FormToken: b.server.FormToken, IsFormToken: b.server.IsFormToken, Grants: b.deps.Grants,
 		Login:      b.server.Login,
 		PublicRead: b.server.PublicRead, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log,
 	})
@@ -303,7 +304,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	if page := b.send("GET", receipt, "").Body.String(); strings.Count(page, title) < 3 {
 		t.Errorf("the stored title is not shown: %s", page)
 	}
-	if !strings.Contains(page, "<dt>Market price</dt><dd>31.5% YES at filing</dd>") {
+	if !strings.Contains(page, "<dt>Market price at the time</dt><dd>YES 31.5%</dd>") {
 		t.Errorf("the ledger's price at the call is not shown: %s", page)
 	}
 }

@@ -133,6 +133,21 @@ func (s *Server) RevokeKey(ctx context.Context, owner operator.ID, keyID string)
 	return err
 }
 
+// SessionOwner returns the operator that the session cookies of a request name, also if the session has ended; "" without one.
+func (s *Server) SessionOwner(c echo.Context) operator.ID {
+	r := c.Request()
+	signed, err := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
+	if err != nil {
+		return ""
+	}
+	return signed.Operator
+}
+
+// AppendEvent appends the event of a form of a page to a call. It has the errors of POST /api/signals/{id}/events.
+func (s *Server) AppendEvent(ctx context.Context, by operator.ID, signalID string, members map[string]any, key string) error {
+	return s.filing.AppendForm(ctx, by, signalID, members, key)
+}
+
 // FileCall files the call of a form of a page. It has the errors of POST /api/predictions.
 func (s *Server) FileCall(ctx context.Context, by operator.ID, members map[string]any, key string) (id string, err error) {
 	return s.filing.FileForm(ctx, by, members, key)

@@ -9,6 +9,27 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
+// AppendForm appends the event of a form to a call. members are the members of the body of POST /api/signals/{id}/events, which has
+// the same bounds and errors. key identifies the form: if it is sent again, the event is stored once.
+func (s *Server) AppendForm(
+	ctx context.Context, by operator.ID, signalID string, members map[string]any, key string,
+) error {
+	body, err := httpx.Marshal(members)
+	if err != nil {
+		return err
+	}
+	o, err := httpx.DecodeBytes(body)
+	if err != nil {
+		return err
+	}
+	draft, err := readEvent(o, signalID)
+	if err != nil {
+		return err
+	}
+	_, err = s.Signals.Append(ctx, operator.Actor{ID: by}, draft, "form "+key)
+	return err
+}
+
 // FileForm files the call of a form and returns its id. members are members of the body of POST /api/predictions, which has the
 // same bounds and errors. The price may be worse than the stated price by at most defaultSlippage. key identifies the form: if it
 // is sent again, FileForm returns the id of the stored call.

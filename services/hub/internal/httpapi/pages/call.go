@@ -60,16 +60,27 @@ type ownCall struct {
 	ID, Side, SideClass, Price, At, AtISO string
 	Now, Change, Trend                    string // price of the side, and its change since the call; empty: unknown
 	Result                                string // empty while the call is open
+	Update                                *eventPanel
 }
 
-// newCall returns an empty form. The query parameter side chooses a side.
-func newCall(c echo.Context) callForm { return callForm{Side: c.QueryParam("side")} }
+// newCall returns the form that waits for the visitor since before the sign-in, or else an empty one. The query parameter side chooses
+// its side.
+func (s *server) newCall(c echo.Context, id protocol.MarketID) callForm {
+	form := callFormOf(s.Draft(c, site.MarketPath+string(id)))
+	form.Side = cmp.Or(c.QueryParam("side"), form.Side)
+	return form
+}
 
 func callFormOf(form url.Values) callForm {
 	return callForm{
 		Side: form.Get("direction"), Price: form.Get("price"), Confidence: strings.TrimSpace(form.Get("confidence")),
 		Take: form.Get("take"), Key: form.Get("idempotencyKey"), WithoutPoints: form.Get("withoutPoints") == "yes",
 	}
+}
+
+// typed returns the values that wait for a sign-in.
+func (f callForm) typed() url.Values {
+	return url.Values{"direction": {f.Side}, "confidence": {f.Confidence}, "take": {f.Take}}
 }
 
 // stated returns the price of the chosen side that the visitor saw, in bps. The field is one price, or the prices of YES and NO
@@ -91,10 +102,8 @@ func (f callForm) members(id protocol.MarketID) map[string]any {
 	if bps, ok := f.stated(); ok {
 		out["priceAtPrediction"] = bps
 	}
-	if n, err := strconv.Atoi(f.Confidence); err == nil {
-		out["confidence"] = n
-	} else if f.Confidence != "" {
-		out["confidence"] = f.Confidence // not a number, which is an error
+	if f.Confidence != "" {
+		out["confidence"] = numberOrText(f.Confidence)
 	}
 	if strings.TrimSpace(f.Take) != "" {
 		out["textTake"] = f.Take
@@ -119,15 +128,19 @@ func (s *server) fileCall(c echo.Context) error {
 	switch {
 	case values == nil:
 		return err
-	case v.Err != nil && errors.Is(v.Err, site.ErrSignedOut):
+	case errors.Is(v.Err, site.ErrSignedOut):
+		if err := s.SaveDraft(c, site.MarketPath+string(id), form.typed()); err != nil {
+			return err
+		}
 		// A policy for form targets also applies to redirects, so the form cannot lead to the identity provider.
 		return site.Redirect(c, site.SignInURL(callPath(id, form.Side)))
 	case err != nil:
-	case form.Key == "" || len(form.Key) > maxFormKey:
+	case !isFormKey(form.Key):
 		err = site.ErrForm
 	default:
 		var filed string
 		if filed, err = s.FileCall(c.Request().Context(), operator.ID(v.Session.UserID), form.members(id), form.Key); err == nil {
+			s.DropDraft(c)
 			return site.Redirect(c, site.ReceiptPath+filed)
 		}
 	}
@@ -154,6 +167,7 @@ func (s *server) callPanelOf(
 	switch {
 	case own != nil:
 		p.Own = ownCallOf(m, own)
+		p.Own.Update = s.eventPanelOf(c, own.GetId(), eventForm{})
 		return p
 	case status.Class != "open":
 		p.Why = whyNoCalls(m, status)
@@ -172,7 +186,7 @@ func (s *server) callPanelOf(
 		p.Button = "Sign in to call"
 		return p
 	}
-	if p.Key = form.Key; form.err == nil || isMoved(form.err) || p.Key == "" || len(p.Key) > maxFormKey {
+	if p.Key = form.Key; form.err == nil || isMoved(form.err) || !isFormKey(p.Key) {
 		p.Key = rand.Text() // after another error, the call may have been stored, and the same key finds it
 	}
 	for _, side := range p.Sides {

@@ -218,6 +218,7 @@ func (s *server) startSession(c echo.Context) error {
 	if err := s.StartSession(c, operator.FromMessage(r.GetOperator()), who.SignedInAt); err != nil {
 		return err
 	}
+	s.DropDraftOfOthers(c, operator.ID(r.GetOperator().GetId()))
 	back := c.QueryParam("return_to")
 	if !site.IsReturnPath(back) {
 		back = site.DevPath

@@ -65,7 +65,7 @@ func (s *server) market(c echo.Context) error {
 	if err != nil {
 		return market.ErrUnknown
 	}
-	return s.showMarket(c, http.StatusOK, id, newCall(c))
+	return s.showMarket(c, http.StatusOK, id, s.newCall(c, id))
 }
 
 // showMarket renders the page of a market, with the state of the form that files a call.

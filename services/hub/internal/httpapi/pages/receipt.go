@@ -45,6 +45,8 @@ type receiptPage struct {
 	Bars                      []format.Bar
 	BarsWidth                 int
 	Events                    []receiptEvent
+	Update                    *eventPanel // nil unless the visitor filed the call
+	Share                     *sharePanel // nil if the call is not public
 }
 
 type receiptEvent struct {
@@ -61,6 +63,11 @@ func (s *server) receipt(c echo.Context) error {
 	if !ok {
 		return signal.ErrUnknown
 	}
+	return s.showReceipt(c, http.StatusOK, id, eventFormOf(s.Draft(c, site.ReceiptPath+id)))
+}
+
+// showReceipt renders the page of a call, with the state of the forms that update it.
+func (s *server) showReceipt(c echo.Context, status int, id string, form eventForm) error {
 	ctx := c.Request().Context()
 	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
@@ -82,7 +89,13 @@ func (s *server) receipt(c echo.Context) error {
 			p.Events = append(p.Events, eventOf(e))
 		}
 	}
-	return s.Render(c, http.StatusOK, "receipt", p)
+	if v := s.Viewer(c); v.Handle != "" && v.Handle == sig.GetHandle() || form.err != nil {
+		p.Update = s.eventPanelOf(c, id, form)
+	}
+	if !p.Unlisted {
+		p.Share = s.shareOf(id, p.Side, p.Price, p.MarketTitle)
+	}
+	return s.Render(c, status, "receipt", p)
 }
 
 // sidesOf returns a market with the names of its sides. It returns nil if the market cannot be read within titlesTimeout; a page
@@ -160,7 +173,7 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		p.Close = format.Percent(sig.GetClosePriceBps())
 	}
 	if sig.ClvBps != nil {
-		p.CLV = format.Signed(int(sig.GetClvBps()))
+		p.CLV = moveOf(int(sig.GetClvBps()))
 	}
 	if at := sig.GetResolvedAt(); at != nil {
 		p.Resolved = format.When(at.AsTime())
@@ -172,6 +185,17 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		p.Outcome = view.OutcomeLabel(*o.Outcome)
 	}
 	p.Resolver, p.ProofURL, p.Disputed = resolverOf(o), proofURL(o), disputeReason(o)
+}
+
+// moveOf returns the text for a closing line value in bps: the change of the price of a side between the call and the close.
+func moveOf(bps int) string {
+	switch {
+	case bps > 0:
+		return "Price moved " + format.Cents(bps) + " in favour of this call by the close"
+	case bps < 0:
+		return "Price moved " + format.Cents(-bps) + " against this call by the close"
+	}
+	return "Price at the close as at the call"
 }
 
 // resolverLabels maps the resolvers of the ledger to the texts of the pages.

@@ -57,6 +57,7 @@ func (s *server) signOut(c echo.Context) error {
 		}
 	}
 	s.SetCookie(c, site.DevPath, site.CookieLogin, "", site.Expired)
+	s.DropDraft(c)
 	if err := s.EndSession(c, form.Get("everywhere") == "yes"); err != nil {
 		return err
 	}

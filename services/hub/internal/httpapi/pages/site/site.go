@@ -63,6 +63,14 @@ type Deps struct {
 	// every session of the operator.
 	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time) error
 	EndSession   func(c echo.Context, all bool) error
+	// SessionOwner returns the operator that the session cookies name, also if the session has ended; "" without one. Seal
+	// encrypts a text for a cookie, and Unseal decrypts it.
+	SessionOwner func(c echo.Context) operator.ID
+	Seal         func(plain []byte) string
+	Unseal       func(sealed string) ([]byte, error)
+	// AppendEvent appends an event to a call. members are the members of the body of POST /api/signals/{id}/events. The same key
+	// again stores nothing.
+	AppendEvent func(ctx context.Context, by operator.ID, signalID string, members map[string]any, key string) error
 	// FileCall files a call and returns its id. members are members of the body of POST /api/predictions. The same key again
 	// returns the id of the stored call.
 	FileCall func(ctx context.Context, by operator.ID, members map[string]any, key string) (string, error)
