@@ -3900,6 +3900,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/m/{marketId}/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Watch a market on the pages
+         * @description The form on the page of a market and in the list of markets. Repeating it changes nothing. A user watches at most 1,000 markets.
+         */
+        post: operations["watchByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/markets": {
         parameters: {
             query?: never;
@@ -14248,6 +14268,37 @@ export interface operations {
                      * @enum {string}
                      */
                     withoutPoints?: "yes";
+                };
+            };
+        };
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    watchByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the market. A value of another format is 404. */
+                marketId: components["parameters"]["MarketPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description Path of the page that opens afterwards; the page of the market by default.
+                     * @example /markets
+                     */
+                    back?: string;
+                    csrf?: components["schemas"]["FormToken"];
+                    /**
+                     * @description `no` removes the watch.
+                     * @enum {string}
+                     */
+                    watch: "yes" | "no";
                 };
             };
         };

@@ -170,6 +170,7 @@ GET    /profile                                  none session
 POST   /profile                                  session
 POST   /m/{marketId}/call                        none session
 POST   /receipts/{id}/events                     none session
+POST   /m/{marketId}/watch                       session
 POST   /profile/claims                           session
 POST   /profile/claims/drop                      session
 GET    /notifications                            none session

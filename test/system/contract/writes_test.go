@@ -295,6 +295,7 @@ func TestForms(t *testing.T) {
 	filed := as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
 		"idempotencyKey", "form")
 	as(session, filed.Header.Get("Location")+"/events", http.StatusSeeOther, "type", "reaffirm", "idempotencyKey", "form")
+	as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/watch", http.StatusSeeOther, "watch", "yes")
 	wallet := stack.NewWallet()
 	p.LinkWallet(t, wallet)
 	as(session, "/profile/claims", http.StatusSeeOther, "address", wallet)

@@ -204,6 +204,7 @@ func (a *App) buildServers() error {
 			Claims:   d.Accounts.Claims,
 			Payouts:  d.Accounts.Payouts,
 			Profiles: d.Accounts.Profiles,
+			Watches:  a.store,
 		},
 		Notices:      d.Accounts.Notices,
 		PublicRead:   a.server.PublicRead,

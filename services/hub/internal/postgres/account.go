@@ -185,7 +185,7 @@ func (s *Store) ListFollowing(ctx context.Context, follower operator.ID, after f
 	}), err
 }
 
-// Watch makes a user watch a market. A repeated call changes nothing. Errors: watch.ErrFull, db_unavailable.
+// Watch implements watch.Store.
 func (s *Store) Watch(ctx context.Context, user operator.ID, market protocol.MarketID, at time.Time) error {
 	n, err := s.write.InsertWatch(ctx, db.InsertWatchParams{UserID: user, MarketID: market, Now: at, Most: watch.MaxMarkets})
 	if err != nil || n > 0 {
@@ -198,12 +198,12 @@ func (s *Store) Watch(ctx context.Context, user operator.ID, market protocol.Mar
 	return err
 }
 
-// Unwatch makes a user no longer watch a market. A repeated call changes nothing. Error: db_unavailable.
+// Unwatch implements watch.Store.
 func (s *Store) Unwatch(ctx context.Context, user operator.ID, market protocol.MarketID) error {
 	return s.write.DeleteWatch(ctx, db.DeleteWatchParams{UserID: user, MarketID: market})
 }
 
-// ListWatched returns the markets that a user watches, the newest watch first, at most limit. Error: db_unavailable.
+// ListWatched implements watch.Store.
 func (s *Store) ListWatched(ctx context.Context, user operator.ID, limit int) ([]watch.Watch, error) {
 	rows, err := s.read.ListWatches(ctx, db.ListWatchesParams{UserID: user, Limit: int32(limit)})
 	return pg.Collect(rows, func(row db.ListWatchesRow) watch.Watch {
@@ -211,7 +211,7 @@ func (s *Store) ListWatched(ctx context.Context, user operator.ID, limit int) ([
 	}), err
 }
 
-// WatchedOf returns which of the markets a user watches. Error: db_unavailable.
+// WatchedOf implements watch.Store.
 func (s *Store) WatchedOf(ctx context.Context, user operator.ID, markets []protocol.MarketID) (map[protocol.MarketID]bool, error) {
 	rows, err := s.read.ListWatchedOf(ctx, db.ListWatchedOfParams{UserID: user, MarketIDs: words(markets)})
 	return mapOf(rows, err, func(id protocol.MarketID) (protocol.MarketID, bool) { return id, true })

@@ -21,6 +21,7 @@ import (
 type marketPage struct {
 	site.Layout
 	ID, Question, About        string
+	Watchable, Watched         bool // the visitor can watch the market; the visitor watches it
 	Venue, VenueURL, Lane      string
 	Status                     statusBadge
 	Priced                     bool
@@ -94,8 +95,10 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 	mood := site.CallPart(g, "sentiment", s.Ledger.Catalogue.GetSentiment, &cataloguev1.GetSentimentRequest{MarketId: string(id)})
 	related := site.CallPart(g, "related", s.Ledger.Catalogue.GetRelated, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
 	unavailable := g.Wait()
+	watched := s.watchedOf(ctx, v, m)
 
 	p := s.marketOf(c, m)
+	p.Watchable, p.Watched = watched != nil, watched[id]
 	p.Unavailable = unavailable
 	p.addStatus(m, outcome.Value, s.Now())
 	p.Tabs = tabsOf(interval)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // Maximum numbers of markets and of heatmap tiles on the markets page.
@@ -38,6 +39,8 @@ type marketsPage struct {
 	Sorts             []choice
 	Tiles             []tilePart
 	Rows              []marketRow
+	Watchable         bool   // the rows have buttons that watch their markets
+	Back              string // URL of the page
 	VolumeLabel       string // name of the volume of the rows: the total, or that of 24 hours if the rows are sorted by it
 	NextURL, FirstURL string // URLs of the next page and of the first one
 	ClearURL          string // URL of the list without the search text
@@ -57,14 +60,16 @@ type tilePart struct {
 }
 
 type marketRow struct {
-	URL, Title, Venue, Lane string
-	Side                    string // name of the side YES; empty: YES
-	Yes                     string // percent
-	YesPct                  float64
-	Volume, Volume24h       string
-	Ends, EndsISO           string
-	Status                  string
-	Relation                string // relation to the market whose page shows this row
+	ID, URL            string
+	Watched            bool
+	Title, Venue, Lane string
+	Side               string // name of the side YES; empty: YES
+	Yes                string // percent
+	YesPct             float64
+	Volume, Volume24h  string
+	Ends, EndsISO      string
+	Status             string
+	Relation           string // relation to the market whose page shows this row
 }
 
 // marketQuery is the query of the markets page. All of its values are valid.
@@ -74,10 +79,15 @@ type marketQuery struct {
 	Closed bool
 	Sort   string
 	cursor string
+	// Watching selects the markets that the visitor watches. The other values are then empty.
+	Watching bool
 }
 
 // marketQueryOf reads the query of the markets page. Invalid values are replaced by their defaults.
 func marketQueryOf(c echo.Context) marketQuery {
+	if c.QueryParam("watching") == "true" {
+		return marketQuery{Sort: sorts[0].value, Watching: true}
+	}
 	l := marketQuery{
 		Text: strings.TrimSpace(market.CutText(c.QueryParam("q"))), Lane: protocol.LaneFilter(c.QueryParam("lane")),
 		Closed: c.QueryParam("closed") == "true", Sort: sorts[0].value, cursor: request.Cursor(c.QueryParam("cursor")),
@@ -103,44 +113,62 @@ func (l marketQuery) url() string {
 	set("closed", "true", l.Closed)
 	set("sort", l.Sort, l.Sort != sorts[0].value)
 	set("cursor", l.cursor, l.cursor != "")
+	set("watching", "true", l.Watching)
 	if len(v) == 0 {
 		return site.MarketsPath
 	}
 	return site.MarketsPath + "?" + v.Encode()
 }
 
-// firstPage returns the path and query of the first page for a copy of l that the function change has modified.
+// firstPage returns the path and query of the first page of all markets for a copy of l that the function change has modified.
 func (l marketQuery) firstPage(change func(*marketQuery)) string {
-	l.cursor = ""
+	l.cursor, l.Watching = "", false
 	change(&l)
 	return l.url()
 }
 
 // isDefault reports whether the query has no filter and selects the first page. Such a page shows the heatmap.
 func (l marketQuery) isDefault() bool {
-	return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == ""
+	return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == "" && !l.Watching
 }
 
 // markets handles GET /markets, the page with the markets of all venues.
 func (s *server) markets(c echo.Context) error {
-	l := marketQueryOf(c)
+	l, v := marketQueryOf(c), s.Viewer(c)
+	if l.Watching {
+		who, ok, err := s.RequireViewer(c, l.url())
+		if !ok {
+			return err
+		}
+		v = who
+	}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
-	rows, tiles := site.CallPart(g, "markets", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
-		Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
-	}), &site.Part[[]*cataloguev1.Tile]{}
+	rows := site.ReadPart(g, "markets", func(ctx context.Context) (*cataloguev1.FindMarketsResponse, error) {
+		if l.Watching {
+			list, err := s.watchedMarkets(ctx, operator.ID(v.Session.UserID))
+			return &cataloguev1.FindMarketsResponse{Markets: list}, err
+		}
+		return s.Ledger.Catalogue.FindMarkets(ctx, &cataloguev1.FindMarketsRequest{
+			Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
+		})
+	})
+	tiles := &site.Part[[]*cataloguev1.Tile]{}
 	if l.isDefault() {
 		tiles = site.ReadPart(g, "tiles", func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
 	}
 	unavailable := g.Wait()
 	p := marketsPage{
 		Layout: s.NewLayout(c, l.title(), "Prediction markets with prices and calls.", l.canonical()),
-		Query:  l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
+		Query:  l, Lanes: l.lanes(), States: l.states(v.Session.UserID != ""), Sorts: l.sorts(),
 		Tiles: s.tilesOf(c.Request().Context(), tiles.Value), Suggestions: l.suggestions(),
 		ClearURL: l.firstPage(func(l *marketQuery) { l.Text = "" }),
 	}
-	p.Unavailable, p.Wide, p.Nav, p.OGType, p.Unlisted = unavailable, true, "markets", "website", l.Text != "" || l.cursor != ""
+	p.Unavailable, p.Wide, p.Nav, p.OGType, p.Unlisted = unavailable, true, "markets", "website", l.Text != "" || l.cursor != "" || l.Watching
+	watched := s.watchedOf(c.Request().Context(), v, rows.Value.GetMarkets()...)
+	p.Watchable, p.Back = watched != nil, l.url()
 	for _, m := range rows.Value.GetMarkets() {
 		row := rowOf(m)
+		row.Watched = watched[protocol.MarketID(m.GetId())]
 		if l.Sort == byVolume24h {
 			row.Volume = row.Volume24h
 		}
@@ -173,6 +201,8 @@ func (s *server) heatmap(ctx context.Context, g *site.PartReader) ([]*cataloguev
 
 func (l marketQuery) title() string {
 	switch {
+	case l.Watching:
+		return "Watched markets"
 	case l.Text != "":
 		return "Search: " + l.Text
 	case l.Lane != "":
@@ -199,11 +229,17 @@ func (l marketQuery) lanes() []tab {
 	return tabs
 }
 
-func (l marketQuery) states() []tab {
-	return []tab{
-		{Label: "Open", URL: l.firstPage(func(l *marketQuery) { l.Closed = false }), Here: !l.Closed},
+// states returns the links to open and closed markets and, for a visitor with a session, to the markets that the visitor watches.
+func (l marketQuery) states(signedIn bool) []tab {
+	list := []tab{
+		{Label: "Open", URL: l.firstPage(func(l *marketQuery) { l.Closed = false }), Here: !l.Closed && !l.Watching},
 		{Label: "Closed", URL: l.firstPage(func(l *marketQuery) { l.Closed = true }), Here: l.Closed},
 	}
+	if signedIn {
+		all := marketQuery{Sort: sorts[0].value, Watching: true}
+		list = append(list, tab{Label: "Watching", URL: all.url(), Here: l.Watching})
+	}
+	return list
 }
 
 func (l marketQuery) sorts() []choice {
@@ -217,6 +253,9 @@ func (l marketQuery) sorts() []choice {
 // suggestions returns hints for a search that found no market.
 func (l marketQuery) suggestions() []string {
 	var list []string
+	if l.Watching {
+		return []string{"Press the star of a market to watch it. You will find it here."}
+	}
 	if l.Text != "" {
 		list = append(list, "Try fewer words. Word order and small typos do not matter.")
 	}
@@ -232,7 +271,7 @@ func (l marketQuery) suggestions() []string {
 func rowOf(m *marketv1.Market) marketRow {
 	unit := m.GetVolumeUnit()
 	r := marketRow{
-		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: format.VenueName(m.GetProvider()), Lane: format.TitleCase(m.GetLane()),
+		ID: m.GetId(), URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: format.VenueName(m.GetProvider()), Lane: format.TitleCase(m.GetLane()),
 		Volume: format.Amount(m.Volume, unit), Volume24h: format.Amount(m.Volume24H, unit), Status: closedLabel(m),
 	}
 	if market.Labels(m) != nil {

@@ -32,6 +32,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
+	"github.com/signalcast/signalcast/services/hub/internal/watch"
 )
 
 // Deps are the settings and services that the pages use.
@@ -99,6 +100,7 @@ type People struct {
 	Claims   *identityclaim.Service
 	Payouts  identityclaim.Payouts // also finds accounts by handle
 	Profiles *profile.Service
+	Watches  watch.Store
 }
 
 // Site has what the pages share: the settings, the services and the templates.
