@@ -130,7 +130,8 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 
 // unowned lists routes that change a named object although everyone may use them.
 var unowned = []string{
-	"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip", "POST /m/{marketId}/call", "POST /m/{marketId}/watch",
+	"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip", "POST /m/{marketId}/call",
+	"POST /m/{marketId}/watch",
 }
 
 // request returns the method, path and body of the request for the object with this name.

@@ -87,6 +87,7 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 		{name: "follow button", method: "POST", path: "/u/" + stranger.Handle + "/follow", cookies: session, form: url.Values{}},
 		{name: "call form", method: "POST", path: "/m/" + s.NewNativeMarket(t, 5000, nil) + "/call", cookies: session, form: callForm},
 		{name: "event form", method: "POST", path: "/receipts/" + o.Call + "/events", cookies: session, form: eventForm},
+		{name: "watch button", method: "POST", path: "/m/" + o.Market + "/watch", cookies: session, form: url.Values{"watch": {"yes"}}},
 		{name: "page of sign-out", method: "POST", path: "/sign-out", cookies: developer, form: url.Values{}},
 		{name: "sign-out", method: "DELETE", path: "/api/auth/privy", cookies: session},
 	}
