@@ -45,6 +45,7 @@ var deadlines = map[string]time.Duration{
 	feedv1.FeedReadService_ListEvents_FullMethodName:               readTime,
 	marketv1.MarketReadService_ListAirable_FullMethodName:          readTime,
 	marketv1.MarketReadService_ListMarkets_FullMethodName:          readTime,
+	operatorv1.OperatorReadService_FindOperators_FullMethodName:    readTime,
 	operatorv1.OperatorReadService_GetOperator_FullMethodName:      readTime,
 	operatorv1.OperatorReadService_ListKeys_FullMethodName:         readTime,
 	operatorv1.OperatorReadService_ListRevokedKeys_FullMethodName:  readTime,

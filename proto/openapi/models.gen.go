@@ -1305,6 +1305,23 @@ type GetProgramCall_Arguments struct {
 	Limit *int64 `json:"limit,omitempty"`
 }
 
+// GetSearchSuggestionsAnswer defines model for GetSearchSuggestionsAnswer.
+type GetSearchSuggestionsAnswer struct {
+	Items []GetSearchSuggestionsAnswer_Items `json:"items"`
+}
+
+// GetSearchSuggestionsAnswer_Items defines model for GetSearchSuggestionsAnswer.Items.
+type GetSearchSuggestionsAnswer_Items struct {
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+
+	// URL Path of the page.
+	URL string `json:"url"`
+
+	// Note Price, venue and lane of a market, or the handle of a forecaster.
+	Note string `json:"note"`
+}
+
 // GetSignalCall defines model for GetSignalCall.
 type GetSignalCall struct {
 	Name      string                   `json:"name"`

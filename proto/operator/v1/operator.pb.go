@@ -1860,6 +1860,102 @@ func (x *GetOperatorResponse) GetOperator() *Operator {
 	return nil
 }
 
+type FindOperatorsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`    // at least 2 characters; a shorter text finds no operator
+	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"` // 1 to 25; default 25
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindOperatorsRequest) Reset() {
+	*x = FindOperatorsRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindOperatorsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindOperatorsRequest) ProtoMessage() {}
+
+func (x *FindOperatorsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindOperatorsRequest.ProtoReflect.Descriptor instead.
+func (*FindOperatorsRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *FindOperatorsRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *FindOperatorsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type FindOperatorsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Operators     []*Operator            `protobuf:"bytes,1,rep,name=operators,proto3" json:"operators,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindOperatorsResponse) Reset() {
+	*x = FindOperatorsResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindOperatorsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindOperatorsResponse) ProtoMessage() {}
+
+func (x *FindOperatorsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindOperatorsResponse.ProtoReflect.Descriptor instead.
+func (*FindOperatorsResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *FindOperatorsResponse) GetOperators() []*Operator {
+	if x != nil {
+		return x.Operators
+	}
+	return nil
+}
+
 var File_operator_v1_operator_proto protoreflect.FileDescriptor
 
 const file_operator_v1_operator_proto_rawDesc = "" +
@@ -2012,7 +2108,12 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tH\x00R\x02idB\x04\n" +
 	"\x02by\"S\n" +
 	"\x13GetOperatorResponse\x12<\n" +
-	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator2\xce\x05\n" +
+	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\"@\n" +
+	"\x14FindOperatorsRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\"W\n" +
+	"\x15FindOperatorsResponse\x12>\n" +
+	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\xce\x05\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
 	"\aMintKey\x12&.signalcast.operator.v1.MintKeyRequest\x1a'.signalcast.operator.v1.MintKeyResponse\x12`\n" +
@@ -2020,13 +2121,14 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\vEndSessions\x12*.signalcast.operator.v1.EndSessionsRequest\x1a+.signalcast.operator.v1.EndSessionsResponse\x12]\n" +
 	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse\x12l\n" +
 	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse\x12o\n" +
-	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\x9d\x04\n" +
+	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\x8b\x05\n" +
 	"\x13OperatorReadService\x12`\n" +
 	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12i\n" +
 	"\fVerifyReader\x12+.signalcast.operator.v1.VerifyReaderRequest\x1a,.signalcast.operator.v1.VerifyReaderResponse\x12r\n" +
 	"\x0fListRevokedKeys\x12..signalcast.operator.v1.ListRevokedKeysRequest\x1a/.signalcast.operator.v1.ListRevokedKeysResponse\x12]\n" +
 	"\bListKeys\x12'.signalcast.operator.v1.ListKeysRequest\x1a(.signalcast.operator.v1.ListKeysResponse\x12f\n" +
-	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
+	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponse\x12l\n" +
+	"\rFindOperators\x12,.signalcast.operator.v1.FindOperatorsRequest\x1a-.signalcast.operator.v1.FindOperatorsResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
 
 var (
 	file_operator_v1_operator_proto_rawDescOnce sync.Once
@@ -2040,7 +2142,7 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
@@ -2071,12 +2173,14 @@ var file_operator_v1_operator_proto_goTypes = []any{
 	(*ListKeysResponse)(nil),        // 26: signalcast.operator.v1.ListKeysResponse
 	(*GetOperatorRequest)(nil),      // 27: signalcast.operator.v1.GetOperatorRequest
 	(*GetOperatorResponse)(nil),     // 28: signalcast.operator.v1.GetOperatorResponse
-	(*timestamppb.Timestamp)(nil),   // 29: google.protobuf.Timestamp
+	(*FindOperatorsRequest)(nil),    // 29: signalcast.operator.v1.FindOperatorsRequest
+	(*FindOperatorsResponse)(nil),   // 30: signalcast.operator.v1.FindOperatorsResponse
+	(*timestamppb.Timestamp)(nil),   // 31: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	29, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	29, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	29, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	31, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	31, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	31, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 3: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 4: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 5: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
@@ -2086,39 +2190,42 @@ var file_operator_v1_operator_proto_depIdxs = []int32{
 	1,  // 9: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 10: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	23, // 11: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
-	29, // 12: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
-	29, // 13: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
+	31, // 12: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
+	31, // 13: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
 	2,  // 14: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
 	1,  // 15: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
-	3,  // 16: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 17: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	7,  // 18: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 19: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
-	13, // 20: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	16, // 21: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	22, // 22: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
-	18, // 23: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	20, // 24: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
-	11, // 25: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
-	25, // 26: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	27, // 27: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	4,  // 28: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 29: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 30: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 31: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
-	14, // 32: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	17, // 33: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	24, // 34: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
-	19, // 35: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	21, // 36: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
-	12, // 37: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
-	26, // 38: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	28, // 39: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	28, // [28:40] is the sub-list for method output_type
-	16, // [16:28] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	1,  // 16: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
+	3,  // 17: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 18: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	7,  // 19: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	9,  // 20: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	13, // 21: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	16, // 22: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	22, // 23: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
+	18, // 24: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	20, // 25: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
+	11, // 26: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	25, // 27: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	27, // 28: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	29, // 29: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
+	4,  // 30: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 31: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	8,  // 32: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	10, // 33: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	14, // 34: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	17, // 35: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	24, // 36: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
+	19, // 37: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	21, // 38: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
+	12, // 39: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	26, // 40: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	28, // 41: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	30, // 42: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
+	30, // [30:43] is the sub-list for method output_type
+	17, // [17:30] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -2150,7 +2257,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -378,6 +378,7 @@ const (
 	OperatorReadService_ListRevokedKeys_FullMethodName = "/signalcast.operator.v1.OperatorReadService/ListRevokedKeys"
 	OperatorReadService_ListKeys_FullMethodName        = "/signalcast.operator.v1.OperatorReadService/ListKeys"
 	OperatorReadService_GetOperator_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/GetOperator"
+	OperatorReadService_FindOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/FindOperators"
 )
 
 // OperatorReadServiceClient is the client API for OperatorReadService service.
@@ -397,6 +398,9 @@ type OperatorReadServiceClient interface {
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 	// Returns an operator. Fault: not_found for an unknown handle or id.
 	GetOperator(ctx context.Context, in *GetOperatorRequest, opts ...grpc.CallOption) (*GetOperatorResponse, error)
+	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
+	// handle is first, then those with the most calls.
+	FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error)
 }
 
 type operatorReadServiceClient struct {
@@ -457,6 +461,16 @@ func (c *operatorReadServiceClient) GetOperator(ctx context.Context, in *GetOper
 	return out, nil
 }
 
+func (c *operatorReadServiceClient) FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FindOperatorsResponse)
+	err := c.cc.Invoke(ctx, OperatorReadService_FindOperators_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OperatorReadServiceServer is the server API for OperatorReadService service.
 // All implementations must embed UnimplementedOperatorReadServiceServer
 // for forward compatibility.
@@ -474,6 +488,9 @@ type OperatorReadServiceServer interface {
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	// Returns an operator. Fault: not_found for an unknown handle or id.
 	GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error)
+	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
+	// handle is first, then those with the most calls.
+	FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error)
 	mustEmbedUnimplementedOperatorReadServiceServer()
 }
 
@@ -498,6 +515,9 @@ func (UnimplementedOperatorReadServiceServer) ListKeys(context.Context, *ListKey
 }
 func (UnimplementedOperatorReadServiceServer) GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetOperator not implemented")
+}
+func (UnimplementedOperatorReadServiceServer) FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FindOperators not implemented")
 }
 func (UnimplementedOperatorReadServiceServer) mustEmbedUnimplementedOperatorReadServiceServer() {}
 func (UnimplementedOperatorReadServiceServer) testEmbeddedByValue()                             {}
@@ -610,6 +630,24 @@ func _OperatorReadService_GetOperator_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorReadService_FindOperators_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindOperatorsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorReadServiceServer).FindOperators(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorReadService_FindOperators_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorReadServiceServer).FindOperators(ctx, req.(*FindOperatorsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OperatorReadService_ServiceDesc is the grpc.ServiceDesc for OperatorReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -636,6 +674,10 @@ var OperatorReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetOperator",
 			Handler:    _OperatorReadService_GetOperator_Handler,
+		},
+		{
+			MethodName: "FindOperators",
+			Handler:    _OperatorReadService_FindOperators_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -209,6 +209,15 @@ func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRe
 	return &operatorv1.GetOperatorResponse{Operator: operatorTo(o)}, err
 }
 
+// FindOperators returns operators whose handle or display name begins with the requested text. Error: db_unavailable.
+func (f *Operators) FindOperators(ctx context.Context, r *operatorv1.FindOperatorsRequest) (*operatorv1.FindOperatorsResponse, error) {
+	found, err := f.Service.Find(ctx, r.GetText(), bound(r.GetLimit(), mostFound, mostFound))
+	return &operatorv1.FindOperatorsResponse{Operators: listOf(found, operatorTo)}, err
+}
+
+// mostFound is the maximum number of operators that a search returns.
+const mostFound = 25
+
 func operatorTo(o operator.Operator) *operatorv1.Operator {
 	return &operatorv1.Operator{
 		Id: o.ID, Issuer: o.Issuer, ProviderId: o.ProviderID, PublicId: o.PublicID, Handle: o.Handle,

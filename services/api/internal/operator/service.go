@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -19,6 +20,8 @@ type Store interface {
 	// has one.
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
+	// FindOperators returns operators whose handle or display name begins with prefix, which is in lower case.
+	FindOperators(ctx context.Context, prefix string, limit int) ([]Operator, error)
 	// MintKey stores a new key and returns its tier.
 	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) (tier string, err error)
 	// RevokeKey revokes a key, deactivates the webhooks that were made with the key, and returns the ids of these webhooks.
@@ -99,6 +102,18 @@ func displayName(id Identity, handle string) string {
 // Operator returns the operator with this handle. If handle is empty, it returns the operator with this id. Error: not_found.
 func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
 	return s.store.GetOperator(ctx, handle, id)
+}
+
+// minSearch is the minimum length of a searched name in characters.
+const minSearch = 2
+
+// Find returns operators whose handle or display name begins with text, in upper or lower case. A text with fewer than minSearch
+// characters finds no operator. Error: db_unavailable.
+func (s *Service) Find(ctx context.Context, text string, limit int) ([]Operator, error) {
+	if utf8.RuneCountInString(text) < minSearch {
+		return nil, nil
+	}
+	return s.store.FindOperators(ctx, strings.ToLower(text), limit)
 }
 
 // Mint creates an operator key. Without permissions, the key gets all of them. A prefix other than PrefixAgent means

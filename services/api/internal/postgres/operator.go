@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -41,6 +42,22 @@ func insertParams(o operator.Operator) db.InsertOperatorParams {
 // GetOperator returns an operator by handle, or by id if the handle is empty. Error: not_found.
 func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Operator, error) {
 	return getOperator(ctx, s.rq, handle, id)
+}
+
+// FindOperators returns operators whose handle or display name begins with prefix, which is in lower case. The operator with this
+// handle is first, then those with the most calls. Error: db_unavailable.
+func (s *Store) FindOperators(ctx context.Context, prefix string, limit int) ([]operator.Operator, error) {
+	rows, err := s.rq.FindOperators(ctx, db.FindOperatorsParams{
+		Prefix: prefix, Beyond: prefix + string(utf8.MaxRune), Most: int32(limit), //nolint:gosec // at most 25
+	})
+	if err != nil {
+		return nil, pg.Fault(fmt.Errorf("find operators: %w", err))
+	}
+	out := make([]operator.Operator, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, operatorOf(row.User))
+	}
+	return out, nil
 }
 
 func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operator.Operator, error) {

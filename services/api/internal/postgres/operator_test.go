@@ -43,6 +43,41 @@ func TestSignInTwiceIsOneOperator(t *testing.T) {
 	}
 }
 
+// TestFindOperators checks the order and the limit of a search by the beginning of a handle or a display name, and that it reads
+// indexes only.
+func TestFindOperators(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.service()
+	for i, o := range []struct{ handle, name string }{
+		{"river", "Zoe"}, {"river_two", "Anna"}, {"anna_k", "River Watch"}, {"driver", "Driver"}, {"riv", "Riv"}, {"percent_a", "100% River"},
+	} {
+		if _, err := b.CreateOperator(t.Context(), operator.Operator{
+			ID: fmt.Sprintf("0199f0f0-0000-7000-8000-0000000000%02d", i), Issuer: "https://idp.example", ProviderID: o.handle,
+			PublicID: fmt.Sprintf("op_00000000000000%02d", i), Handle: o.handle, DisplayName: o.name, CreatedAt: b.clock.Now(),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.exec(`UPDATE api.operator_totals SET total = 5 WHERE user_id = '0199f0f0-0000-7000-8000-000000000002'`)
+	for text, want := range map[string]string{
+		"river": "[river anna_k river_two]", "RIVER": "[river anna_k river_two]", "river w": "[anna_k]", "ri": "[anna_k riv river river_two]",
+		"r": "[]", "": "[]", "%": "[]", "zz": "[]", "100%": "[percent_a]",
+	} {
+		found, err := s.Find(t.Context(), text, 25)
+		handles := []string{}
+		for _, o := range found {
+			handles = append(handles, o.Handle)
+		}
+		if got := fmt.Sprint(handles); err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
+		}
+	}
+	if found, err := s.Find(t.Context(), "ri", 2); err != nil || len(found) != 2 {
+		t.Errorf("%d operators, %v; want 2", len(found), err)
+	}
+}
+
 func TestHandles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -139,6 +139,72 @@ func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64
 	return session_version, err
 }
 
+const FindOperators = `-- name: FindOperators :many
+WITH found AS (
+    (SELECT h.id FROM users AS h WHERE h.handle ~>=~ $1::text AND h.handle ~<~ $3::text ORDER BY h.handle USING ~<~ LIMIT 200)
+    UNION
+    (SELECT n.id FROM users AS n WHERE lower(n.display_name) ~>=~ $1 AND lower(n.display_name) ~<~ $3
+        ORDER BY lower(n.display_name) USING ~<~ LIMIT 200)
+)
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM found AS f
+JOIN users AS u ON u.id = f.id
+LEFT JOIN operator_totals AS t ON t.user_id = u.id
+ORDER BY (u.handle = $1) DESC, coalesce(t.total, 0) DESC, u.handle
+LIMIT $2
+`
+
+type FindOperatorsParams struct {
+	Prefix string
+	Most   int32
+	Beyond string
+}
+
+type FindOperatorsRow struct {
+	User User
+}
+
+// Returns operators whose handle or display name begins with @prefix, which is in lower case. @beyond is a text after all texts
+// with this prefix. The operator with this handle is first, then those with the most calls. At most 200 operators by each index are
+// compared, so that a short prefix costs no more than a long one.
+func (q *Queries) FindOperators(ctx context.Context, arg FindOperatorsParams) ([]FindOperatorsRow, error) {
+	rows, err := q.db.Query(ctx, FindOperators, arg.Prefix, arg.Most, arg.Beyond)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FindOperatorsRow{}
+	for rows.Next() {
+		var i FindOperatorsRow
+		if err := rows.Scan(
+			&i.User.ID,
+			&i.User.Issuer,
+			&i.User.ProviderID,
+			&i.User.PublicID,
+			&i.User.Handle,
+			&i.User.DisplayName,
+			&i.User.AvatarURL,
+			&i.User.OperatorType,
+			&i.User.IsHouse,
+			&i.User.Seeded,
+			&i.User.Tier,
+			&i.User.Crowd,
+			&i.User.SessionVersion,
+			&i.User.CreatedAt,
+			&i.User.Bio,
+			&i.User.Links,
+			&i.User.PayoutAddress,
+			&i.User.KeyTier,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const GetMessageSubject = `-- name: GetMessageSubject :one
 SELECT subject FROM message_effects WHERE message_id = $1
 `

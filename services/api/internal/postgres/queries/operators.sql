@@ -7,6 +7,22 @@ SELECT sqlc.embed(u) FROM users AS u WHERE u.issuer = @issuer AND u.provider_id 
 SELECT sqlc.embed(u) FROM users AS u
 WHERE (@handle::text <> '' AND u.handle = lower(@handle)) OR (@handle = '' AND u.id = sqlc.narg(id)::uuid);
 
+-- name: FindOperators :many
+-- Returns operators whose handle or display name begins with @prefix, which is in lower case. @beyond is a text after all texts
+-- with this prefix. The operator with this handle is first, then those with the most calls. At most 200 operators by each index are
+-- compared, so that a short prefix costs no more than a long one.
+WITH found AS (
+    (SELECT h.id FROM users AS h WHERE h.handle ~>=~ @prefix::text AND h.handle ~<~ @beyond::text ORDER BY h.handle USING ~<~ LIMIT 200)
+    UNION
+    (SELECT n.id FROM users AS n WHERE lower(n.display_name) ~>=~ @prefix AND lower(n.display_name) ~<~ @beyond
+        ORDER BY lower(n.display_name) USING ~<~ LIMIT 200)
+)
+SELECT sqlc.embed(u) FROM found AS f
+JOIN users AS u ON u.id = f.id
+LEFT JOIN operator_totals AS t ON t.user_id = u.id
+ORDER BY (u.handle = @prefix) DESC, coalesce(t.total, 0) DESC, u.handle
+LIMIT @most;
+
 -- name: InsertOperator :exec
 -- Stores a new operator with the counters that a claim updates. Changes nothing if the handle or the identity is taken.
 WITH u AS (

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -46,7 +47,7 @@ type feedRow struct {
 	Title, URL        string
 	Fact, Text        string
 	Receipt           string // link of the fact to the receipt; empty: none
-	At, AtISO         string
+	At                time.Time
 }
 
 // feedView is a selectable view of the feed: all calls, the calls of one lane, resolutions or price moves.
@@ -173,7 +174,7 @@ func feedRowOf(e *feedv1.Event) feedRow {
 	at := ledgerclient.Time(e.GetAt())
 	r := feedRow{
 		Seq: e.GetSeq(), Label: feedLabels[e.GetType()], Class: strings.ReplaceAll(e.GetType(), ".", "-"), Title: d.MarketTitle,
-		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
+		At: at,
 	}
 	if handle := e.GetHandle(); handle != "" {
 		r.Handle, r.HandleURL = "@"+handle, site.PersonPath+handle
@@ -216,6 +217,6 @@ func moveRow(m *wirev1.Move) feedRow {
 	return feedRow{
 		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: site.MarketPath + id,
 		Fact: yes + " " + format.Percent(m.GetFromBps()) + " to " + format.Percent(m.GetToBps()), Text: format.VenueName(m.GetProvider()),
-		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
+		At: at,
 	}
 }

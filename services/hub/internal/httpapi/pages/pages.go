@@ -56,6 +56,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		"has":       slices.Contains[[]string],
 		"place":     func(i int) int { return i + 1 },
 		"signed":    func(n int64) string { return format.Signed(int(n)) },
+		"ago":       func(t time.Time) template.HTML { return agoElement(t, d.Now()) },
 		"shortWhen": func(t time.Time) string { return t.UTC().Format("2 Jan, 15:04 UTC") },
 		"grouped":   format.Grouped, "lengthOf": lengthOf, "link": format.Link, "countOf": format.CountOf, "nameOf": format.NameOf, "scopeTitle": scopeTitle,
 		"shortKey": shortKey, "sideClass": format.SideClass, "stamp": protocol.Stamp, "trendOf": trendOf, "when": format.When,
@@ -63,8 +64,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	}
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
-		"pulse", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs", "article",
-		"notifications", "switches",
+		"pulse", "search", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs", "article", "notifications", "switches",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -76,6 +76,11 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	httpx.Mount(e, s.routes())
 	e.Use(s.unknownPath)
 	return nil
+}
+
+// agoElement returns a time element with the age of a time. Its title is the time in UTC.
+func agoElement(t, now time.Time) template.HTML {
+	return template.HTML(`<time datetime="` + protocol.Stamp(t) + `" title="` + format.When(t) + `" data-ago>` + format.Ago(t, now) + `</time>`) //nolint:gosec // no text of others
 }
 
 func (s *server) routes() []httpx.Route {
@@ -94,6 +99,11 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, site.MarketPath+":marketId/call", "session", "no-store", s.fileCall),
 		page(http.MethodPost, site.MarketPath+":marketId/watch", "session", "no-store", s.changeWatch),
 		page(http.MethodGet, site.MarketsPath, "public", request.CacheShort, s.markets),
+		page(http.MethodGet, searchPath, "public", request.CacheShort, s.search),
+		{
+			Method: http.MethodGet, Path: searchPath + "/suggest", Who: []string{"public"}, Cache: request.CacheShort,
+			Handler: s.PublicRead(s.suggest),
+		},
 		page(http.MethodGet, feedPath, "public", request.CacheShort, s.feed),
 		page(http.MethodGet, boardPath, "public", request.CacheShort, s.board),
 		page(http.MethodGet, networkPath, "public", request.CacheShort, s.network),

@@ -141,6 +141,8 @@ func TestPersonStates(t *testing.T) {
 	for _, handle := range []string{"no_such_user", "x", "no-handle", strings.Repeat("a", 60), "%3Cb%3E"} {
 		has(t, b.get("/u/"+handle), 404, "Page not found")
 	}
+	has(t, b.get("/u/No_Such_User"), 404, "No forecaster is called @no_such_user.")
+	has(t, b.get("/u/no-handle"), 404, "There is no page at this address.", "!no-handle")
 	b.ledger.Fail(apitest.ErrDB, "GetOperator")
 	has(t, b.get("/u/quiet"), 503, "Temporarily unavailable")
 }

@@ -15,6 +15,25 @@ import (
 // When formats a time in UTC: 2 Jan 2006, 15:04 UTC.
 func When(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
+// recent is the age up to which Ago returns an age instead of a date.
+const recent = 30 * 24 * time.Hour
+
+// Ago formats the age of a time: just now, 14 min ago, 3 h ago, 5 d ago. It returns the date of a time in the future, or of one that
+// is older than 30 days.
+func Ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case d < 0 || d >= recent:
+		return t.UTC().Format("2 Jan 2006")
+	case d >= 24*time.Hour:
+		return Digits(int64(d/(24*time.Hour))) + " d ago"
+	case d >= time.Hour:
+		return Digits(int64(d/time.Hour)) + " h ago"
+	case d >= time.Minute:
+		return Digits(int64(d/time.Minute)) + " min ago"
+	}
+	return "just now"
+}
+
 // SideClass returns the CSS class of a side: side-yes or side-no.
 func SideClass(side string) string { return "side-" + strings.ToLower(side) }
 

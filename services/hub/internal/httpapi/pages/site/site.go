@@ -18,6 +18,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -165,7 +166,7 @@ func (s *Site) WithPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 		if f.Kind == apperr.Unavailable {
 			header.Set("Retry-After", "1")
 		}
-		return s.Render(c, httpx.Status(f.Kind), "error", newErrorPage(s.NewLayout(c, "", "", ""), f))
+		return s.Render(c, httpx.Status(f.Kind), "error", newErrorPage(s.NewLayout(c, "", "", ""), f, c.Param("handle")))
 	}
 }
 
@@ -182,6 +183,7 @@ type Layout struct {
 	Account                 Account
 	Theme                   string // light or dark; empty: the theme of the system
 	FormToken               string // value of the field csrf of all forms; empty without a session
+	SearchText              string // text in the search field of the header
 }
 
 // NewLayout returns the layout of a page. An empty title is replaced with the name of the service; an empty path gives the page no
@@ -212,7 +214,8 @@ type errorPage struct {
 	Heading, Message string
 }
 
-func newErrorPage(f Layout, reason *apperr.Fault) errorPage {
+// newErrorPage returns the page of an error. handle is the handle in the path, which may be invalid; empty: the path has none.
+func newErrorPage(f Layout, reason *apperr.Fault, handle string) errorPage {
 	p := errorPage{Layout: f, Code: httpx.Status(reason.Kind), Heading: "Something went wrong", Message: reason.Message}
 	if p.Account.SignInURL != "" { // a sign-in must not return to an error page
 		p.Account.SignInURL = SignInPath
@@ -220,6 +223,9 @@ func newErrorPage(f Layout, reason *apperr.Fault) errorPage {
 	switch reason.Kind {
 	case apperr.NotFound:
 		p.Heading, p.Message = "Page not found", "There is no page at this address."
+		if named, err := protocol.ParseHandle(strings.ToLower(handle)); err == nil {
+			p.Message = "No forecaster is called @" + string(named) + "."
+		}
 	case apperr.Unauthenticated:
 		p.Heading, p.Message = "Please sign in", "Open the page again and sign in."
 		if reason == errNoLogin {

@@ -50,7 +50,8 @@ function element(name, set, ...children) {
 
 function build(row) {
   const who = row.who ? [' ', element('a', { href: to('/u/', row.who), textContent: `@${row.who}` })] : [];
-  const time = element('time', { dateTime: row.at, textContent: new Date(row.at).toISOString().slice(11, 19) });
+  const time = element('time', { dateTime: row.at, textContent: 'just now' });
+  time.dataset.ago = ''; // times.js shows the age
   const li = element(
     'li', { className: row.type.replaceAll('.', '-') },
     element('span', { className: 'meta' }, element('span', {}, element('b', { textContent: row.label }), ...who), time),
