@@ -3816,6 +3816,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of the live broadcasts
+         * @description The live broadcasts, the broadcasts that ended in the last 24 hours, and the next segments of the programme.
+         */
+        get: operations["getLiveListPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/live/{handle}": {
         parameters: {
             query?: never;
@@ -4334,6 +4354,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the form that reports content
+         * @description The form for a report about a profile, a market or a call.
+         */
+        get: operations["getReportPage"];
+        put?: never;
+        /**
+         * Report content on the pages
+         * @description The form of `GET /report`. It does the same as `POST /api/reports`, with the same limit of 10 reports in 24 hours.
+         */
+        post: operations["reportByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/s/{eventKey}": {
         parameters: {
             query?: never;
@@ -4346,6 +4390,66 @@ export interface paths {
          * @description The target is the page of the market that leads the situation.
          */
         get: operations["getStory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page with the results of a search
+         * @description Open markets and forecasters that match a text, at most 25 of each. With fewer than 2 characters: popular markets.
+         */
+        get: operations["getSearchPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/search/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the first results of a search
+         * @description The first ten markets and forecasters that match a text, for the search field of the pages. If a source is unavailable, its results are missing and the answer has `X-Degraded`.
+         */
+        get: operations["getSearchSuggestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the account page of the caller
+         * @description The theme of the pages, and the devices that are signed in, with browser, network, sign-in and last use.
+         */
+        get: operations["getSettingsPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4372,6 +4476,46 @@ export interface paths {
          * @description A field with the name of a group switches the group on, and an absent field switches it off: `calls`, `markets`, `followers`, `forecasters`, `milestones`.
          */
         post: operations["changeNotificationSettingsByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/sessions/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out one device on the account page
+         * @description Ends one session of the caller. An unknown session changes nothing.
+         */
+        post: operations["revokeSessionByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/sessions/revoke-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out all devices on the account page
+         * @description Ends every session of the caller, including the one of the request.
+         */
+        post: operations["revokeSessionsByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -14177,6 +14321,19 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getLiveListPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getLivePage: {
         parameters: {
             query?: never;
@@ -14781,6 +14938,42 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getReportPage: {
+        parameters: {
+            query: {
+                /** @description Kind and id of the content: `profile:` and a handle, `market:` and the id of a market, or `signal:` and the id of a call. */
+                subject: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    reportByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    reason: string;
+                    subject: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getStory: {
         parameters: {
             query?: never;
@@ -14793,6 +14986,72 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getSearchPage: {
+        parameters: {
+            query?: {
+                /** @description Words of a market, or the beginning of a handle or a display name. A text that begins with @ finds only forecasters. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getSearchSuggestions: {
+        parameters: {
+            query?: {
+                /** @description As in `GET /search`. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most ten results. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @enum {string} */
+                            kind: "market" | "forecaster";
+                            /** @description Price, venue and lane of a market, or the handle of a forecaster. */
+                            note: string;
+                            title: string;
+                            /** @description Path of the page. */
+                            url: string;
+                        }[];
+                    };
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getSettingsPage: {
+        parameters: {
+            query?: {
+                /** @description The form that was submitted. */
+                done?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
@@ -14830,6 +15089,37 @@ export interface operations {
                 };
             };
         };
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    revokeSessionByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description Second at which the session was issued, as Unix time. */
+                    session: string;
+                };
+            };
+        };
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    revokeSessionsByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             default: components["responses"]["Failed"];
         };

@@ -166,6 +166,11 @@ GET    /tip/{handle}                             none session
 GET    /sign-in                                  none session
 POST   /sign-out                                 none
 POST   /settings/theme                           none
+GET    /settings                                 none session
+POST   /settings/sessions/revoke                 session
+POST   /settings/sessions/revoke-all             session
+GET    /report                                   none session
+POST   /report                                   session
 GET    /profile                                  none session
 POST   /profile                                  session
 POST   /m/{marketId}/call                        none session

@@ -324,7 +324,10 @@ func TestForms(t *testing.T) {
 	p.SetStreamer(t, "approved")
 	as(developer, "/dev/stream", http.StatusOK, "label", "desk")
 	as(func(*http.Request) {}, "/settings/theme", http.StatusSeeOther, "theme", "dark")
+	as(session, "/report", http.StatusOK, "subject", "profile:"+other.Handle, "reason", "The name is that of another person.")
+	as(session, "/settings/sessions/revoke", http.StatusSeeOther, "session", "1")
 	as(session, "/sign-out", http.StatusSeeOther)
+	as(other.Session(t), "/settings/sessions/revoke-all", http.StatusSeeOther)
 }
 
 // TestFeedsOpen checks that websockets and event streams can be opened.

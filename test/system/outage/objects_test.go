@@ -133,6 +133,8 @@ func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (valu
 	}
 	inPath, venue := p.In == "path", strings.HasPrefix(op.Path, "/api/polymarket/")
 	switch p.Name {
+	case "subject":
+		return "market:" + o.markets[i], true
 	case "marketId", "market", "market_id":
 		if venue {
 			return o.venueMarkets[i], true

@@ -38,6 +38,7 @@ func (b *fixture) mountPages() {
 		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession, RevokeKey: b.server.RevokeKey,
 		OwnPage: b.server.OwnPage, FileCall: b.server.FileCall, AppendEvent: b.server.AppendEvent, SessionOwner: b.server.SessionOwner,
 		Seal: b.deps.Sessions.Seal, Unseal: b.deps.Sessions.Unseal, FormToken: b.server.FormToken, IsFormToken: b.server.IsFormToken, Grants: b.deps.Grants,
+		Sessions: b.deps.Sessions, SessionStart: b.server.SessionStart, SendReport: b.deps.Moderation.Report, OnAir: b.deps.OnAir,
 		Login:      b.server.Login,
 		PublicRead: b.server.PublicRead, ReceiptJSON: b.server.Receipt, Now: b.clock.Now, Log: b.deps.Log,
 	})

@@ -80,6 +80,16 @@ func (s *Server) formOwner(c echo.Context, login string) string {
 	return login
 }
 
+// SessionStart returns the time at which the session of a request was issued, in whole seconds. It returns the zero time without
+// valid session cookies.
+func (s *Server) SessionStart(c echo.Context) time.Time {
+	signed, err := s.Sessions.Read(request.Cookie(c.Request(), request.CookieUID), request.Cookie(c.Request(), request.CookieSig))
+	if err != nil {
+		return time.Time{}
+	}
+	return signed.IssuedAt
+}
+
 // CountConsent charges a request for the consent page to the rate limit of the session. Error: rate_limited.
 func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	standing, err := s.Callers.CountConsent(c.Request().Context(), who.Session)

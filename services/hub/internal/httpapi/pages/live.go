@@ -88,12 +88,15 @@ func (s *server) live(c echo.Context) error {
 	g.Wait()
 	air, state := read.Value, read.Value.state()
 	p := livePage{
-		Layout: s.NewLayout(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", site.LivePath+string(handle)),
+		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", site.LivePath+string(handle)),
 		Handle: string(handle), Heading: name, State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
-		OnAir: state == livestream.StateLive, Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
+		Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
 		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}
-	p.Wide, p.OGType = true, "video.other"
+	if p.OnAir = state == livestream.StateLive; p.OnAir {
+		p.Title, p.Description = name+" live · Signalcast", name+" (@"+string(handle)+") is live on Signalcast."
+	}
+	p.Wide, p.OGType, p.Nav = true, "video.other", "live"
 	p.AddPreview(s.HubURL, "operator", p.Handle)
 	if p.OnAir {
 		p.Stream, p.Started = air.Session.URL, protocol.Stamp(air.Session.StartedAt)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -65,7 +64,7 @@ func (s *server) notifications(c echo.Context) error {
 
 // notificationRow returns the row of a notification. title is the title of its market, and own the handle of the visitor.
 func notificationRow(e notification.Entry, title, own string) feedRow {
-	r := feedRow{Title: title, At: format.When(e.CreatedAt), AtISO: protocol.Stamp(e.CreatedAt)}
+	r := feedRow{Title: title, At: e.CreatedAt}
 	receipt, count := site.ReceiptPath+e.SignalID, e.Count
 	r.URL = site.MarketPath + string(e.MarketID)
 	if e.Handle != "" {

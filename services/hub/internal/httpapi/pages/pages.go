@@ -64,7 +64,8 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	}
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
-		"pulse", "search", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs", "article", "notifications", "switches",
+		"pulse", "search", "settings", "report", "live_list", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
+		"article", "notifications", "switches",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -151,6 +152,12 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, site.NotificationSettingsPath, "session", "no-store", s.changeNotificationSettings),
 		page(http.MethodPost, site.PersonPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, site.PersonPath+":handle/unfollow", "session", "no-store", s.unfollow),
+		page(http.MethodGet, livePath, "public", request.CacheShort, s.liveList),
+		page(http.MethodGet, site.SettingsPath, "public session", "no-store", s.settings),
+		page(http.MethodPost, site.SettingsPath+"/sessions/revoke", "session", "no-store", s.revokeSession),
+		page(http.MethodPost, site.SettingsPath+"/sessions/revoke-all", "session", "no-store", s.revokeSessions),
+		page(http.MethodGet, site.ReportPath, "public session", "no-store", s.reportForm),
+		page(http.MethodPost, site.ReportPath, "session", "no-store", s.report),
 		page(http.MethodPost, site.ThemePath, "public", "no-store", s.ChangeTheme),
 		{
 			Method: http.MethodGet, Path: docsPath + "/", Who: []string{"public"}, Cache: cacheGuides,

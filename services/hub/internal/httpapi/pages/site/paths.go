@@ -13,6 +13,8 @@ const (
 	PersonPath               = "/u/"
 	ProfilePath              = "/profile"
 	ReceiptPath              = "/receipts/"
+	ReportPath               = "/report"
+	SettingsPath             = "/settings"
 	SignInPath               = "/sign-in"
 	SignOutPath              = "/sign-out"
 	StudioPath               = "/studio"

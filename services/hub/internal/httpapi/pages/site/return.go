@@ -32,6 +32,8 @@ func SignInURL(back string) string {
 // more segment. If a label ends in @, this segment is appended to the label.
 var returnPages = [...]struct{ path, word string }{
 	{ProfilePath, "your profile"},
+	{SettingsPath, "your settings"},
+	{ReportPath, "your report"},
 	{AuthorizePath, "the app that asked to connect"},
 	{AppsPath, "your connected apps"},
 	{DevPath, "the developer page"},

@@ -20,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -28,6 +29,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
@@ -76,6 +78,12 @@ type Deps struct {
 	// FileCall files a call and returns its id. members are members of the body of POST /api/predictions. The same key again
 	// returns the id of the stored call.
 	FileCall func(ctx context.Context, by operator.ID, members map[string]any, key string) (string, error)
+	// Sessions lists and ends the sessions of operators. SessionStart returns the time at which the session of a request was issued, in
+	// whole seconds, or the zero time.
+	Sessions     Sessions
+	SessionStart func(c echo.Context) time.Time
+	// SendReport stores a report for the administrators.
+	SendReport func(ctx context.Context, r moderation.Report) error
 	// RevokeKey revokes an operator key with its signers and webhooks.
 	RevokeKey func(ctx context.Context, owner operator.ID, keyID string) error
 	OwnPage   func(c echo.Context) bool // reports whether the request comes from a page of this hub
@@ -102,6 +110,14 @@ type People struct {
 	Payouts  identityclaim.Payouts // also finds accounts by handle
 	Profiles *profile.Service
 	Watches  watch.Store
+}
+
+// Sessions lists and ends the sessions of operators. Error of its methods: db_unavailable.
+type Sessions interface {
+	// List returns the active sessions of an operator, the last used first.
+	List(ctx context.Context, id operator.ID) ([]caller.StoredSession, error)
+	// EndOne ends the session of an operator that was issued at a second. It does nothing if there is none.
+	EndOne(ctx context.Context, id operator.ID, issuedAt time.Time) error
 }
 
 // Site has what the pages share: the settings, the services and the templates.

@@ -1,0 +1,34 @@
+package httpapi_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+)
+
+// TestLivePages checks the list of live broadcasts, and that the title of a broadcast page says live only during a broadcast.
+func TestLivePages(t *testing.T) {
+	t.Parallel()
+	b := withPages(t, countViewers(t))
+	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.",
+		"No broadcasts in the last 24 hours.", "Nothing is scheduled.", `>Live</a>`)
+	offline := b.send("GET", "/live/mara_k", "", with("Accept", "text/html"))
+	want(t, offline, 200, "", "Broadcasts · Signalcast</title>", "!live · Signalcast", "!is live on")
+
+	must(t, b.deps.Links.(*postgres.Store).OnAir().Decide(t.Context(), "mara_k", livestream.Approved, b.clock.Now()))
+	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
+	want(t, b.send("POST", overlayURL, `{"marketId":"701122","name":"Ostrava gauge above 6 m?"}`, b.byKey()), 200, "")
+	want(t, b.send("POST", beatURL, `{"state":"live","marketId":"701122"}`, b.bySession()), 200, "")
+	b.clock.Advance(20 * time.Second)
+	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` href="/live/mara_k"`, "Ostrava gauge above 6 m?",
+		` href="/m/701122"`, "0 viewers", "!No forecaster is live")
+	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>")
+
+	want(t, b.send("POST", beatURL, `{"state":"offline"}`, b.byKey()), 200, "")
+	b.clock.Advance(20 * time.Second)
+	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.", "Ostrava gauge above 6 m?",
+		"ended <time", "!No broadcasts")
+	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast")
+}

@@ -1,0 +1,111 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/program"
+)
+
+const (
+	livePath     = "/live"
+	recentShown  = 12
+	recentAtRest = 3 // recent broadcasts if no forecaster is live
+	nextShown    = 5
+)
+
+type liveListPage struct {
+	site.Layout
+	OnAir  []broadcastRow
+	Recent []pastRow
+	Next   []segmentRow
+}
+
+// pastRow is a broadcast that has ended.
+type pastRow struct {
+	Handle, Peak, Title, URL string
+	EndedAt                  time.Time
+}
+
+// segmentRow is a later segment of the programme.
+type segmentRow struct {
+	Lane, Title, URL, At, AtISO string
+	starts                      time.Time
+}
+
+// liveList handles GET /live, the page with the live broadcasts, the broadcasts of the last day and the next segments of the
+// programme.
+func (s *server) liveList(c echo.Context) error {
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	shows, recent := site.ReadPart(g, "live", s.broadcasts), site.ReadPart(g, "recent", s.recentBroadcasts)
+	programme := &site.Part[*programv1.GetProgramResponse]{}
+	if s.Programs != nil {
+		programme = site.CallPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
+	}
+	unavailable := g.Wait()
+	p := liveListPage{
+		Layout: s.NewLayout(c, "Live", "Forecasters who are live now, the last broadcasts and the programme.", livePath),
+		OnAir:  shows.Value, Recent: recent.Value, Next: nextSegments(programme.Value.GetProgram(), s.Now()),
+	}
+	if len(p.OnAir) == 0 && !unavailable["live"] {
+		p.Recent = p.Recent[:min(len(p.Recent), recentAtRest)]
+	}
+	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "live", "website"
+	return s.RenderParts(c, g, http.StatusOK, "live_list", p)
+}
+
+// recentBroadcasts returns the newest ended broadcasts of approved operators.
+func (s *server) recentBroadcasts(ctx context.Context) ([]pastRow, error) {
+	if s.OnAir == nil {
+		return nil, nil
+	}
+	list, err := s.OnAir.Recent(ctx)
+	rows := []pastRow{}
+	for _, past := range list {
+		if past.Approved && len(rows) < recentShown {
+			rows = append(rows, pastRowOf(past))
+		}
+	}
+	return rows, err
+}
+
+func pastRowOf(past livestream.Past) pastRow {
+	row := pastRow{Handle: string(past.Handle), Peak: format.CountOf(past.Peak, "viewer"), EndedAt: past.EndedAt}
+	if past.Signal != nil {
+		row.Title, row.URL = past.Signal.Name, site.MarketPath+string(past.Signal.MarketID)
+	}
+	return row
+}
+
+// nextSegments returns the next segment of each lane that begins after now, the earliest first, at most nextShown.
+func nextSegments(p *programv1.Program, now time.Time) []segmentRow {
+	var rows []segmentRow
+	for _, lane := range p.GetLanes() {
+		for _, seg := range program.Segments(p, lane) {
+			starts := ledgerclient.Time(seg.GetStartsAt())
+			if seg.GetKind() != "content" || !starts.After(now) {
+				continue
+			}
+			row := segmentRow{
+				Lane: lane.GetLabel(), Title: seg.GetTitle(), At: starts.UTC().Format("15:04 UTC"), AtISO: ledgerclient.Stamp(seg.GetStartsAt()),
+				starts: starts,
+			}
+			if id := seg.GetMarketId(); id != "" {
+				row.URL = site.MarketPath + id
+			}
+			rows = append(rows, row)
+			break
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b segmentRow) int { return a.starts.Compare(b.starts) })
+	return rows[:min(len(rows), nextShown)]
+}

@@ -1,0 +1,71 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var deviceField = regexp.MustCompile(`name="session" value="([0-9]+)"`)
+
+// TestSettingsPage checks that the account page lists the devices of the visitor, and that each of them and all of them can be signed
+// out.
+func TestSettingsPage(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	first := with("Cookie", b.cookie)
+	b.clock.Advance(time.Minute)
+	b.cookie = b.signIn(b.mara)
+	second := b.bySession()
+	page := b.send("GET", "/settings", "", second)
+	want(t, page, 200, "", "This device", "@mara_k", ` href="/profile"`, "Cache-Control: no-store", ` action="/settings/theme"`)
+	devices := deviceField.FindAllStringSubmatch(page.Body.String(), -1)
+	if len(devices) < 2 || strings.Count(page.Body.String(), "This device") != 1 {
+		t.Fatalf("the page lists %d devices: %s", len(devices), page.Body)
+	}
+	rows := strings.Split(page.Body.String(), "<li>")
+	other := ""
+	for _, row := range rows {
+		if found := deviceField.FindStringSubmatch(row); found != nil && !strings.Contains(row, "This device") {
+			other = found[1]
+		}
+	}
+	want(t, b.post("/settings/sessions/revoke", url.Values{"session": {"x"}}, second), 400, "")
+	want(t, b.post("/settings/sessions/revoke", url.Values{"session": {other}}, second), http.StatusSeeOther, "", "Location: /settings?done=revoked")
+	want(t, b.send("GET", "/settings", "", first), http.StatusSeeOther, "")
+	want(t, b.send("GET", "/settings?done=revoked", "", second), 200, "", "The device is signed out.", "!value=\""+other)
+	want(t, b.post("/settings/sessions/revoke-all", url.Values{}, second), http.StatusSeeOther, "", "Location: /sign-in?return_to=%2Fsettings")
+	b.clock.Advance(time.Minute)
+	want(t, b.send("GET", "/settings", "", second), http.StatusSeeOther, "")
+}
+
+// TestReportForm checks that a visitor can report a profile, and that the form is shown again with its text if it is invalid.
+func TestReportForm(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	b.ledger.AddOperator("tide")
+	want(t, b.send("GET", "/u/tide", "", with("Accept", "text/html")), 200, "", ` href="/report?subject=profile:tide"`)
+	want(t, b.send("GET", "/report?subject=profile:tide", "", with("Accept", "text/html")), http.StatusSeeOther, "")
+	want(t, b.send("GET", "/report?subject=profile:tide", "", b.bySession()), 200, "", "Report the profile of @tide", ` value="profile:tide"`)
+	for _, subject := range []string{"", "profile:", "app:x", "profile", "market:%0a", "profile:" + strings.Repeat("a", 501)} {
+		want(t, b.send("GET", "/report?subject="+subject, "", b.bySession()), 404, "")
+	}
+	report := func(subject, reason string) *answer {
+		return b.post("/report", url.Values{"subject": {subject}, "reason": {reason}}, b.bySession())
+	}
+	want(t, report("profile:tide", " "), 400, "", "Write what is wrong", ` role="alert"`)
+	long := strings.Repeat("x", 501)
+	want(t, report("profile:tide", long), 400, "", long, "Write what is wrong")
+	want(t, report("profile:no_such_user", "spam"), 404, "")
+	want(t, report("app:tide", "spam"), 404, "")
+	equal(t, b.count("hub.reports"), 0)
+	want(t, report("profile:TIDE", "spam\r\nspam"), 200, "", "Report sent", ` href="/u/tide"`)
+	equal(t, b.count("hub.reports"), 1)
+	for range 9 {
+		want(t, report("market:"+marketID, "wrong"), 200, "", "Report sent")
+	}
+	want(t, report("profile:tide", "once more"), 429, "", "10 reports in the last 24 hours", "once more")
+}
