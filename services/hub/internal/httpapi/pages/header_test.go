@@ -99,3 +99,9 @@ func TestCompression(t *testing.T) {
 		t.Error("a client that refuses gzip receives it")
 	}
 }
+
+// TestProgrammePage checks that the page of the programme, which has its own layout, is rendered.
+func TestProgrammePage(t *testing.T) {
+	t.Parallel()
+	has(t, setup(t).get("/tv"), 200, "Nothing is on right now.")
+}

@@ -28,6 +28,7 @@ const (
 
 type tvPage struct {
 	Title, Description, URL   string
+	Theme                     string // light or dark; empty: the theme of the system
 	Heading, Clock, EmptyText string
 	Programme, Lane           string // URL of the programme JSON, empty: none; key of the only lane that is shown, empty: all
 	Station                   bool   // the page shows the programme of a partner station
@@ -49,6 +50,7 @@ type tvRow struct {
 func (s *server) tv(c echo.Context) error {
 	p := tvPage{
 		Title: "Programme · Signalcast", Description: "Markets that are on now and next on Signalcast.", URL: s.HubURL + tvPath,
+		Theme:   site.Theme(c),
 		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), EmptyText: "Nothing is on right now.",
 		Programme: "/api/broadcast/program?limit=400", Lane: laneParam(c.QueryParam("lane")),
 	}
