@@ -52,6 +52,8 @@ type callPanel struct {
 type callSide struct {
 	Value, Name, Class, Price, Old string
 	Stake                          string // points by outcome
+	Other                          string // name of the other side; empty on an unrated market
+	Capped                         bool   // a second quote can raise the scoring price
 	Checked                        bool
 }
 
@@ -295,10 +297,11 @@ func callSideOf(m *marketv1.Market, side protocol.Side, price int, form callForm
 	}
 	points, miss := signal.Points(&signalv1.Signal{ScoreBasisBps: int32(price)})
 	won, lost := format.Signed(points)+" points", format.Signed(miss)+" points"
-	if m.GetProvider() != string(protocol.Manual) { // a second quote can raise the scoring price
+	s.Other, s.Capped = view.SideName(m, string(other)), m.GetProvider() != string(protocol.Manual)
+	if s.Capped {
 		won, lost = "at most "+won, lost+" or lower"
 	}
-	s.Stake = "If " + s.Name + ": " + won + ". If " + view.SideName(m, string(other)) + ": " + lost + "."
+	s.Stake = "If " + s.Name + ": " + won + ". If " + s.Other + ": " + lost + "."
 	return s
 }
 
