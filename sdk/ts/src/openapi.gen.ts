@@ -3776,6 +3776,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/favicon.ico": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the icon of the pages
+         * @description An icon of 32 by 32 pixels.
+         */
+        get: operations["getFavicon"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/feed": {
         parameters: {
             query?: never;
@@ -4372,6 +4392,26 @@ export interface paths {
          * @description The form of `GET /report`. It does the same as `POST /api/reports`, with the same limit of 10 reports in 24 hours.
          */
         post: operations["reportByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/robots.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rules for crawlers
+         * @description Rules by RFC 9309.
+         */
+        get: operations["getRobots"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -14282,6 +14322,27 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getFavicon: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The icon. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/x-icon": string;
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
     getFeedPage: {
         parameters: {
             query?: {
@@ -14971,6 +15032,27 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getRobots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };

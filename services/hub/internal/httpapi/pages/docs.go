@@ -68,6 +68,9 @@ type articlePage struct {
 
 const guidesPath = "/docs/guide"
 
+// cacheFiles is the Cache-Control of files whose address has no hash of their content.
+const cacheFiles = "public, max-age=86400"
+
 // cacheGuides is the Cache-Control of guides, which change only with a release.
 const cacheGuides = "public, max-age=300"
 

@@ -69,6 +69,21 @@ func TestTheme(t *testing.T) {
 	}
 }
 
+// TestFilesOfTheSite checks the rules for crawlers and the icon.
+func TestFilesOfTheSite(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	w := b.get("/robots.txt")
+	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), "User-agent: *\nDisallow: /api/\n") || strings.Contains(w.Body.String(), "/markets") ||
+		w.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("robots.txt: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	w = b.get("/favicon.ico")
+	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), "\x00\x00\x01\x00\x01\x00") || w.Header().Get("Content-Type") != "image/x-icon" {
+		t.Errorf("favicon.ico: %d %v", w.Code, w.Header())
+	}
+}
+
 // TestCompression checks that a page is compressed only for a client that accepts gzip, and that both forms have the same content.
 func TestCompression(t *testing.T) {
 	t.Parallel()

@@ -175,6 +175,8 @@ func (s *server) routes() []httpx.Route {
 			Method: http.MethodGet, Path: guidesPath + "/:file", Who: []string{"public"}, Cache: cacheGuides,
 			Handler: s.WithPageHeaders(s.PublicRead(s.guides)),
 		},
+		{Method: http.MethodGet, Path: "/robots.txt", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.robots)},
+		{Method: http.MethodGet, Path: "/favicon.ico", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.favicon)},
 		{
 			Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable",
 			Handler: s.PublicRead(s.static),

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"path"
 	"sync"
 
@@ -65,13 +66,30 @@ func readStatic(name string) ([]byte, error) {
 
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": scriptType, ".mjs": scriptType, ".svg": "image/svg+xml",
-	".txt": "text/plain; charset=utf-8",
+	".txt": textType, ".ico": "image/x-icon",
 }
 
-const scriptType = "text/javascript; charset=utf-8"
+const (
+	scriptType = "text/javascript; charset=utf-8"
+	textType   = "text/plain; charset=utf-8"
+)
 
-func (s *server) static(c echo.Context) error {
-	file, ok := s.pages[c.Param("file")]
+// robots is the content of robots.txt (RFC 9309). It keeps crawlers away from pages that depend on the visitor and from data for
+// programs.
+const robots = "User-agent: *\nDisallow: /api/\nDisallow: /dev\nDisallow: /protocol/\nDisallow: /report\nDisallow: /search\nDisallow: /settings\n" +
+	"Disallow: /sign-in\n"
+
+// robots handles GET /robots.txt.
+func (s *server) robots(c echo.Context) error { return c.Blob(http.StatusOK, textType, []byte(robots)) }
+
+// favicon handles GET /favicon.ico, which browsers request for documents that name no icon.
+func (s *server) favicon(c echo.Context) error { return s.sendFile(c, "favicon.ico") }
+
+func (s *server) static(c echo.Context) error { return s.sendFile(c, c.Param("file")) }
+
+// sendFile answers with a static file. Error: not_found.
+func (s *server) sendFile(c echo.Context, name string) error {
+	file, ok := s.pages[name]
 	if !ok {
 		return httpx.ErrNotFound
 	}
