@@ -48,6 +48,7 @@ var deadlines = map[string]time.Duration{
 	operatorv1.OperatorReadService_FindOperators_FullMethodName:    readTime,
 	operatorv1.OperatorReadService_GetOperator_FullMethodName:      readTime,
 	operatorv1.OperatorReadService_ListKeys_FullMethodName:         readTime,
+	operatorv1.OperatorReadService_ListOperators_FullMethodName:    readTime,
 	operatorv1.OperatorReadService_ListRevokedKeys_FullMethodName:  readTime,
 	operatorv1.OperatorReadService_VerifyKey_FullMethodName:        readTime,
 	programv1.ProgramReadService_GetInfluence_FullMethodName:       readTime,

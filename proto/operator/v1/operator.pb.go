@@ -1956,6 +1956,94 @@ func (x *FindOperatorsResponse) GetOperators() []*Operator {
 	return nil
 }
 
+type ListOperatorsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ids           []string               `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"` // at most 1,000
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListOperatorsRequest) Reset() {
+	*x = ListOperatorsRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListOperatorsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListOperatorsRequest) ProtoMessage() {}
+
+func (x *ListOperatorsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListOperatorsRequest.ProtoReflect.Descriptor instead.
+func (*ListOperatorsRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ListOperatorsRequest) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+type ListOperatorsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Operators     []*Operator            `protobuf:"bytes,1,rep,name=operators,proto3" json:"operators,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListOperatorsResponse) Reset() {
+	*x = ListOperatorsResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListOperatorsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListOperatorsResponse) ProtoMessage() {}
+
+func (x *ListOperatorsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListOperatorsResponse.ProtoReflect.Descriptor instead.
+func (*ListOperatorsResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ListOperatorsResponse) GetOperators() []*Operator {
+	if x != nil {
+		return x.Operators
+	}
+	return nil
+}
+
 var File_operator_v1_operator_proto protoreflect.FileDescriptor
 
 const file_operator_v1_operator_proto_rawDesc = "" +
@@ -2113,6 +2201,10 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\"W\n" +
 	"\x15FindOperatorsResponse\x12>\n" +
+	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators\"(\n" +
+	"\x14ListOperatorsRequest\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\"W\n" +
+	"\x15ListOperatorsResponse\x12>\n" +
 	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\xce\x05\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
@@ -2121,13 +2213,14 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\vEndSessions\x12*.signalcast.operator.v1.EndSessionsRequest\x1a+.signalcast.operator.v1.EndSessionsResponse\x12]\n" +
 	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse\x12l\n" +
 	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse\x12o\n" +
-	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\x8b\x05\n" +
+	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\xf9\x05\n" +
 	"\x13OperatorReadService\x12`\n" +
 	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12i\n" +
 	"\fVerifyReader\x12+.signalcast.operator.v1.VerifyReaderRequest\x1a,.signalcast.operator.v1.VerifyReaderResponse\x12r\n" +
 	"\x0fListRevokedKeys\x12..signalcast.operator.v1.ListRevokedKeysRequest\x1a/.signalcast.operator.v1.ListRevokedKeysResponse\x12]\n" +
 	"\bListKeys\x12'.signalcast.operator.v1.ListKeysRequest\x1a(.signalcast.operator.v1.ListKeysResponse\x12f\n" +
 	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponse\x12l\n" +
+	"\rListOperators\x12,.signalcast.operator.v1.ListOperatorsRequest\x1a-.signalcast.operator.v1.ListOperatorsResponse\x12l\n" +
 	"\rFindOperators\x12,.signalcast.operator.v1.FindOperatorsRequest\x1a-.signalcast.operator.v1.FindOperatorsResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
 
 var (
@@ -2142,7 +2235,7 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
@@ -2175,12 +2268,14 @@ var file_operator_v1_operator_proto_goTypes = []any{
 	(*GetOperatorResponse)(nil),     // 28: signalcast.operator.v1.GetOperatorResponse
 	(*FindOperatorsRequest)(nil),    // 29: signalcast.operator.v1.FindOperatorsRequest
 	(*FindOperatorsResponse)(nil),   // 30: signalcast.operator.v1.FindOperatorsResponse
-	(*timestamppb.Timestamp)(nil),   // 31: google.protobuf.Timestamp
+	(*ListOperatorsRequest)(nil),    // 31: signalcast.operator.v1.ListOperatorsRequest
+	(*ListOperatorsResponse)(nil),   // 32: signalcast.operator.v1.ListOperatorsResponse
+	(*timestamppb.Timestamp)(nil),   // 33: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	31, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	31, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	31, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	33, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	33, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	33, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 3: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 4: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 5: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
@@ -2190,42 +2285,45 @@ var file_operator_v1_operator_proto_depIdxs = []int32{
 	1,  // 9: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 10: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	23, // 11: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
-	31, // 12: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
-	31, // 13: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
+	33, // 12: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
+	33, // 13: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
 	2,  // 14: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
 	1,  // 15: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
 	1,  // 16: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
-	3,  // 17: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 18: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	7,  // 19: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 20: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
-	13, // 21: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	16, // 22: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	22, // 23: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
-	18, // 24: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	20, // 25: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
-	11, // 26: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
-	25, // 27: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	27, // 28: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	29, // 29: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
-	4,  // 30: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 31: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 32: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 33: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
-	14, // 34: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	17, // 35: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	24, // 36: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
-	19, // 37: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	21, // 38: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
-	12, // 39: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
-	26, // 40: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	28, // 41: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	30, // 42: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
-	30, // [30:43] is the sub-list for method output_type
-	17, // [17:30] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	1,  // 17: signalcast.operator.v1.ListOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
+	3,  // 18: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 19: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	7,  // 20: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	9,  // 21: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	13, // 22: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	16, // 23: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	22, // 24: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
+	18, // 25: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	20, // 26: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
+	11, // 27: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	25, // 28: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	27, // 29: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	31, // 30: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
+	29, // 31: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
+	4,  // 32: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 33: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	8,  // 34: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	10, // 35: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	14, // 36: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	17, // 37: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	24, // 38: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
+	19, // 39: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	21, // 40: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
+	12, // 41: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	26, // 42: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	28, // 43: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	32, // 44: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
+	30, // 45: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
+	32, // [32:46] is the sub-list for method output_type
+	18, // [18:32] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -2257,7 +2355,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

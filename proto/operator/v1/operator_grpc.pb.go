@@ -378,6 +378,7 @@ const (
 	OperatorReadService_ListRevokedKeys_FullMethodName = "/signalcast.operator.v1.OperatorReadService/ListRevokedKeys"
 	OperatorReadService_ListKeys_FullMethodName        = "/signalcast.operator.v1.OperatorReadService/ListKeys"
 	OperatorReadService_GetOperator_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/GetOperator"
+	OperatorReadService_ListOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/ListOperators"
 	OperatorReadService_FindOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/FindOperators"
 )
 
@@ -398,6 +399,8 @@ type OperatorReadServiceClient interface {
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 	// Returns an operator. Fault: not_found for an unknown handle or id.
 	GetOperator(ctx context.Context, in *GetOperatorRequest, opts ...grpc.CallOption) (*GetOperatorResponse, error)
+	// Returns operators by id, in no order. Unknown ids are left out.
+	ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error)
 	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
 	// handle is first, then those with the most calls.
 	FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error)
@@ -461,6 +464,16 @@ func (c *operatorReadServiceClient) GetOperator(ctx context.Context, in *GetOper
 	return out, nil
 }
 
+func (c *operatorReadServiceClient) ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListOperatorsResponse)
+	err := c.cc.Invoke(ctx, OperatorReadService_ListOperators_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *operatorReadServiceClient) FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(FindOperatorsResponse)
@@ -488,6 +501,8 @@ type OperatorReadServiceServer interface {
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	// Returns an operator. Fault: not_found for an unknown handle or id.
 	GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error)
+	// Returns operators by id, in no order. Unknown ids are left out.
+	ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error)
 	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
 	// handle is first, then those with the most calls.
 	FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error)
@@ -515,6 +530,9 @@ func (UnimplementedOperatorReadServiceServer) ListKeys(context.Context, *ListKey
 }
 func (UnimplementedOperatorReadServiceServer) GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetOperator not implemented")
+}
+func (UnimplementedOperatorReadServiceServer) ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListOperators not implemented")
 }
 func (UnimplementedOperatorReadServiceServer) FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindOperators not implemented")
@@ -630,6 +648,24 @@ func _OperatorReadService_GetOperator_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorReadService_ListOperators_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListOperatorsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorReadServiceServer).ListOperators(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorReadService_ListOperators_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorReadServiceServer).ListOperators(ctx, req.(*ListOperatorsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _OperatorReadService_FindOperators_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(FindOperatorsRequest)
 	if err := dec(in); err != nil {
@@ -674,6 +710,10 @@ var OperatorReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetOperator",
 			Handler:    _OperatorReadService_GetOperator_Handler,
+		},
+		{
+			MethodName: "ListOperators",
+			Handler:    _OperatorReadService_ListOperators_Handler,
 		},
 		{
 			MethodName: "FindOperators",

@@ -3816,6 +3816,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/following": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of the operators that the caller follows
+         * @description Their calls, takes, results and live broadcasts, newest first, and the list of these operators. Muted operators are only in the list.
+         */
+        get: operations["getFollowingPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -4762,6 +4782,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/u/{handle}/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mute a followed operator on the pages
+         * @description The caller still follows the operator, without notifications, and unread ones of the operator are deleted. If the caller does not follow the operator, nothing changes.
+         */
+        post: operations["muteByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/u/{handle}/unfollow": {
         parameters: {
             query?: never;
@@ -4776,6 +4816,26 @@ export interface paths {
          * @description The form on the page of an operator. If the caller does not follow the operator, nothing changes.
          */
         post: operations["unfollowByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/u/{handle}/unmute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unmute a followed operator on the pages
+         * @description Notifications of later events are created again. If the caller does not follow the operator, nothing changes.
+         */
+        post: operations["unmuteByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -14361,6 +14421,22 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getFollowingPage: {
+        parameters: {
+            query?: {
+                /** @description Only events with a smaller number. */
+                before?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getHealth: {
         parameters: {
             query?: never;
@@ -15388,6 +15464,21 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    muteByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                handle: components["parameters"]["HandlePath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
     unfollowByForm: {
         parameters: {
             query?: never;
@@ -15405,6 +15496,21 @@ export interface operations {
                 };
             };
         };
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    unmuteByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                handle: components["parameters"]["HandlePath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             default: components["responses"]["Failed"];
         };

@@ -178,6 +178,9 @@ POST   /receipts/{id}/events                     none session
 POST   /m/{marketId}/watch                       session
 POST   /profile/claims                           session
 POST   /profile/claims/drop                      session
+GET    /following                                none session
+POST   /u/{handle}/mute                          session
+POST   /u/{handle}/unmute                        session
 GET    /notifications                            none session
 POST   /notifications/read                       session
 GET    /settings/notifications                   none session

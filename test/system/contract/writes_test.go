@@ -286,10 +286,13 @@ func TestForms(t *testing.T) {
 		return post(t, s.Hub+path, who, form(members...)).Require(status)
 	}
 	as(session, "/u/"+other.Handle+"/follow", http.StatusSeeOther)
+	as(session, "/u/"+other.Handle+"/mute", http.StatusSeeOther)
+	as(session, "/u/"+other.Handle+"/unmute", http.StatusSeeOther)
 	as(session, "/u/"+other.Handle+"/unfollow", http.StatusSeeOther)
 	as(other.Session(t), "/u/"+p.Handle+"/follow", http.StatusSeeOther)
 	news := stack.Get(t, s.Hub+"/api/user/notifications", session).Require(http.StatusOK).Text("notifications.0.id")
 	as(session, "/notifications/read", http.StatusSeeOther, "upTo", news)
+	post(t, s.Hub+"/api/user/notifications/read", session, stack.Body(stack.JSON{"upTo": news})).Require(http.StatusOK)
 	as(session, "/settings/notifications", http.StatusSeeOther, "calls", "on")
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
 	filed := as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",

@@ -218,6 +218,16 @@ func (f *Operators) FindOperators(ctx context.Context, r *operatorv1.FindOperato
 // mostFound is the maximum number of operators that a search returns.
 const mostFound = 25
 
+// ListOperators returns operators by id. Errors: not_found for an invalid id, db_unavailable.
+func (f *Operators) ListOperators(ctx context.Context, r *operatorv1.ListOperatorsRequest) (*operatorv1.ListOperatorsResponse, error) {
+	ids := r.GetIds()[:min(len(r.GetIds()), maxOperators)]
+	if err := uuids(ids...); err != nil {
+		return nil, err
+	}
+	list, err := f.Service.List(ctx, ids)
+	return &operatorv1.ListOperatorsResponse{Operators: listOf(list, operatorTo)}, err
+}
+
 func operatorTo(o operator.Operator) *operatorv1.Operator {
 	return &operatorv1.Operator{
 		Id: o.ID, Issuer: o.Issuer, ProviderId: o.ProviderID, PublicId: o.PublicID, Handle: o.Handle,

@@ -20,6 +20,8 @@ type Store interface {
 	// has one.
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
+	// ListOperatorsByID returns operators by id, in no order. It omits unknown ids.
+	ListOperatorsByID(ctx context.Context, ids []string) ([]Operator, error)
 	// FindOperators returns operators whose handle or display name begins with prefix, which is in lower case.
 	FindOperators(ctx context.Context, prefix string, limit int) ([]Operator, error)
 	// MintKey stores a new key and returns its tier.
@@ -114,6 +116,11 @@ func (s *Service) Find(ctx context.Context, text string, limit int) ([]Operator,
 		return nil, nil
 	}
 	return s.store.FindOperators(ctx, strings.ToLower(text), limit)
+}
+
+// List returns operators by id, in no order. It omits unknown ids. Error: db_unavailable.
+func (s *Service) List(ctx context.Context, ids []string) ([]Operator, error) {
+	return s.store.ListOperatorsByID(ctx, ids)
 }
 
 // Mint creates an operator key. Without permissions, the key gets all of them. A prefix other than PrefixAgent means

@@ -60,6 +60,13 @@ func (s *Store) FindOperators(ctx context.Context, prefix string, limit int) ([]
 	return out, nil
 }
 
+// ListOperatorsByID returns operators by id, in no order. It omits unknown ids.
+func (s *Store) ListOperatorsByID(ctx context.Context, ids []string) ([]operator.Operator, error) {
+	rows, err := s.rq.ListOperatorsByID(ctx, neverNil(ids))
+	list := pg.Collect(rows, func(r db.ListOperatorsByIDRow) operator.Operator { return operatorOf(r.User) })
+	return list, pg.Fault(wrap("list operators", err))
+}
+
 func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operator.Operator, error) {
 	p := db.GetOperatorParams{Handle: handle}
 	if handle == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
@@ -140,4 +141,41 @@ func TestUnavailableNotifications(t *testing.T) {
 		t.Errorf("notifications: %d %s", w.Code, w.Body)
 	}
 	want(t, b.send("GET", "/api/user/notifications", "", b.byKey()), 503, "db_unavailable")
+}
+
+// TestFollowing checks the page of followed forecasters: suggestions for a visitor who follows none, the events of followed
+// forecasters without those of other types, and that a muted forecaster remains in the list of follows.
+func TestFollowing(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	b.ledger.AddOperator("tide")
+	shows := func(want bool, text string) {
+		t.Helper()
+		if w := b.send("GET", "/following", "", b.bySession()); w.Code != 200 || strings.Contains(w.Body.String(), text) != want {
+			t.Errorf("the page shows %q: %t, want %t (%d)", text, !want, want, w.Code)
+		}
+	}
+	shows(true, "You follow no forecasters yet.")
+	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+	shows(true, "No activity in the last 90 days.")
+	b.set(func() {
+		b.ledger.Happened = []*feedv1.Event{
+			feedEvent(90, "signal.event", "11:59:50", marketID, "tide", `{"event":{"type":"take","payload":{"text":"A take."}}}`),
+			feedEvent(89, "signal.event", "11:59:50", marketID, "tide", `{"event":{"type":"note","payload":{"text":"A note."}}}`),
+			feedEvent(88, "operator.live", "11:40:00", "", "tide", `{"approved":true}`),
+		}
+	})
+	for text, shown := range map[string]bool{"A take.": true, "A note.": false, "Watch the broadcast of @tide": true, `action="/u/tide/mute"`: true} {
+		shows(shown, text)
+	}
+	want(t, b.post("/u/tide/mute", url.Values{}, b.bySession()), http.StatusSeeOther, "", "Location: /following")
+	for text, shown := range map[string]bool{"A take.": false, "@tide, muted": true, `action="/u/tide/unmute"`: true} {
+		shows(shown, text)
+	}
+	want(t, b.post("/u/tide/unmute", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+	shows(true, "A take.")
+	want(t, b.post("/u/no_such_user/mute", url.Values{}, b.bySession()), 404, "")
+	if w := b.send("GET", "/following", ""); w.Code/100 != 3 {
+		t.Errorf("without a session: %d", w.Code)
+	}
 }

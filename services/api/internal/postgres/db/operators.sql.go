@@ -461,6 +461,53 @@ func (q *Queries) ListKeys(ctx context.Context, userID string) ([]ListKeysRow, e
 	return items, nil
 }
 
+const ListOperatorsByID = `-- name: ListOperatorsByID :many
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM users AS u WHERE u.id = ANY ($1::uuid[])
+`
+
+type ListOperatorsByIDRow struct {
+	User User
+}
+
+func (q *Queries) ListOperatorsByID(ctx context.Context, ids []string) ([]ListOperatorsByIDRow, error) {
+	rows, err := q.db.Query(ctx, ListOperatorsByID, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListOperatorsByIDRow{}
+	for rows.Next() {
+		var i ListOperatorsByIDRow
+		if err := rows.Scan(
+			&i.User.ID,
+			&i.User.Issuer,
+			&i.User.ProviderID,
+			&i.User.PublicID,
+			&i.User.Handle,
+			&i.User.DisplayName,
+			&i.User.AvatarURL,
+			&i.User.OperatorType,
+			&i.User.IsHouse,
+			&i.User.Seeded,
+			&i.User.Tier,
+			&i.User.Crowd,
+			&i.User.SessionVersion,
+			&i.User.CreatedAt,
+			&i.User.Bio,
+			&i.User.Links,
+			&i.User.PayoutAddress,
+			&i.User.KeyTier,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListRevokedKeys = `-- name: ListRevokedKeys :many
 SELECT i.id::uuid AS id FROM unnest($1::uuid[]) AS i (id)
 WHERE NOT EXISTS (SELECT 1 FROM operator_keys AS k WHERE k.id = i.id AND k.revoked_at IS NULL)

@@ -23,6 +23,9 @@ LEFT JOIN operator_totals AS t ON t.user_id = u.id
 ORDER BY (u.handle = @prefix) DESC, coalesce(t.total, 0) DESC, u.handle
 LIMIT @most;
 
+-- name: ListOperatorsByID :many
+SELECT sqlc.embed(u) FROM users AS u WHERE u.id = ANY (@ids::uuid[]);
+
 -- name: InsertOperator :exec
 -- Stores a new operator with the counters that a claim updates. Changes nothing if the handle or the identity is taken.
 WITH u AS (

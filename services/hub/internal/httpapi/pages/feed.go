@@ -136,6 +136,7 @@ type eventData struct {
 	PriceAtPrediction                           int
 	Score                                       *int
 	Counted                                     *bool
+	Approved                                    bool // of a live broadcast
 	Event                                       struct {
 		Type    string
 		Payload struct {
@@ -167,10 +168,16 @@ func feedRows(events *feedv1.ListEventsResponse) []feedRow {
 	return rows
 }
 
-// feedRowOf returns the row of an event. If the event data is invalid, the row has no details.
-func feedRowOf(e *feedv1.Event) feedRow {
+// dataOf returns the data of an event. Members that are missing or invalid are empty.
+func dataOf(e *feedv1.Event) eventData {
 	var d eventData
 	_ = json.Unmarshal([]byte(e.GetData()), &d)
+	return d
+}
+
+// feedRowOf returns the row of an event. If the event data is invalid, the row has no details.
+func feedRowOf(e *feedv1.Event) feedRow {
+	d := dataOf(e)
 	at := ledgerclient.Time(e.GetAt())
 	r := feedRow{
 		Seq: e.GetSeq(), Label: feedLabels[e.GetType()], Class: strings.ReplaceAll(e.GetType(), ".", "-"), Title: d.MarketTitle,

@@ -65,7 +65,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "search", "settings", "report", "live_list", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
-		"article", "notifications", "switches",
+		"article", "notifications", "switches", "following",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -150,6 +150,9 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, site.NotificationsPath+"/read", "session", "no-store", s.readNotifications),
 		page(http.MethodGet, site.NotificationSettingsPath, "public session", "no-store", s.notificationSettings),
 		page(http.MethodPost, site.NotificationSettingsPath, "session", "no-store", s.changeNotificationSettings),
+		page(http.MethodGet, site.FollowingPath, "public session", "no-store", s.following),
+		page(http.MethodPost, site.PersonPath+":handle/mute", "session", "no-store", s.mute),
+		page(http.MethodPost, site.PersonPath+":handle/unmute", "session", "no-store", s.unmute),
 		page(http.MethodPost, site.PersonPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, site.PersonPath+":handle/unfollow", "session", "no-store", s.unfollow),
 		page(http.MethodGet, livePath, "public", request.CacheShort, s.liveList),

@@ -5,6 +5,7 @@ const (
 	AppsPath                 = "/apps"
 	AuthorizePath            = "/protocol/authorize"
 	DevPath                  = "/dev"
+	FollowingPath            = "/following"
 	LivePath                 = "/live/"
 	MarketPath               = "/m/"
 	MarketsPath              = "/markets"

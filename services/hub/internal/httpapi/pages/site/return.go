@@ -39,6 +39,7 @@ var returnPages = [...]struct{ path, word string }{
 	{DevPath, "the developer page"},
 	{StudioPath, "the studio"},
 	{NotificationsPath, "your notifications"},
+	{FollowingPath, "the forecasters that you follow"},
 	{NotificationSettingsPath, "your notification settings"},
 	{MarketsPath, "the markets"},
 	{PersonPath, "the profile of @"},
