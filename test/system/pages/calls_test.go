@@ -25,11 +25,12 @@ func TestCallInTheBrowser(t *testing.T) {
 			b.Shows("#call", "Make your call", "40¢", "60¢", "Public and final: one call per market.", "Sign in to call")
 			b.RequireFits()
 			b.Click(".choice.side-no")
+			b.Click(".call-more summary", "#call-take")
 			b.Type("#call-take", "The gate is shut.")
 			b.Press("#call .row button", "a.button")
 			b.Shows("main", "the market you were looking at")
 			b.Press("a.button", "#user")
-			b.SignIn(p.Handle, "#call-take")
+			b.SignIn(p.Handle, "#call-take") // the part with the take is open, because it has a text
 			requireURL(t, b, page+"?side=NO#call")
 			if take := b.Value("#call-take"); take != "The gate is shut." {
 				t.Errorf("after the sign-in the take is %q", take)
