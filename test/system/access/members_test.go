@@ -187,6 +187,9 @@ func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JS
 		return login, stack.JSON{"name": "Renamed"}
 	case "POST /api/dev/apps/{appId}/secret":
 		return login, stack.JSON{"immediate": true}
+	case "POST /api/user/notifications/read":
+		list := stack.Get(t, b.s.Hub+"/api/user/notifications", e.Browser).Require(http.StatusOK)
+		return e.Browser, stack.JSON{"upTo": list.Text("notifications.0.id")}
 	case "POST /api/user/follow", "DELETE /api/user/follow":
 		return e.Browser, stack.JSON{"handle": e.Friend.Handle}
 	case "POST /api/streamer/stream":

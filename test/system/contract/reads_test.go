@@ -88,6 +88,8 @@ func (x *things) parameter(t *testing.T, o *openapi.Operation, name string) stri
 		return scored(t, x.s)
 	case o.Path == "/api/polymarket/market":
 		return x.s.NewVenueMarket(t, "polymarket", 0.4, nil).ID
+	case name == "subject":
+		return "market:" + x.Market
 	case name == "url":
 		return x.s.Hub + "/u/" + x.Handle
 	case name == "handle":

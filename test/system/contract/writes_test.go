@@ -293,6 +293,7 @@ func TestForms(t *testing.T) {
 	news := stack.Get(t, s.Hub+"/api/user/notifications", session).Require(http.StatusOK).Text("notifications.0.id")
 	as(session, "/notifications/read", http.StatusSeeOther, "upTo", news)
 	post(t, s.Hub+"/api/user/notifications/read", session, stack.Body(stack.JSON{"upTo": news})).Require(http.StatusOK)
+	post(t, s.Hub+"/api/user/notifications/read", stack.Bearer(p.Key), stack.Body(stack.JSON{"upTo": news})).Require(http.StatusOK)
 	as(session, "/settings/notifications", http.StatusSeeOther, "calls", "on")
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
 	filed := as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
