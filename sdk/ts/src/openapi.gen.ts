@@ -14663,6 +14663,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     /** Format: uuid */
                     upTo: string;
                 };
@@ -15101,6 +15102,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     reason: string;
                     subject: string;
                 };
@@ -15240,6 +15242,7 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     calls?: string;
+                    csrf?: components["schemas"]["FormToken"];
                     followers?: string;
                     forecasters?: string;
                     markets?: string;
@@ -15261,6 +15264,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
                     /** @description Second at which the session was issued, as Unix time. */
                     session: string;
                 };
@@ -15277,7 +15281,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };
@@ -15474,7 +15484,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };
@@ -15510,7 +15526,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
         responses: {
             default: components["responses"]["Failed"];
         };

@@ -24,7 +24,7 @@ func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 		switch op.Name() {
 		case "GET hub/protocol/authorize", "POST hub/protocol/authorize":
 			consent = append(consent, op) // tested first, while no session has used up its limit
-		case "DELETE hub/api/auth/privy", "POST hub/sign-out":
+		case "DELETE hub/api/auth/privy", "POST hub/sign-out", "POST hub/settings/sessions/revoke-all":
 			signOut = append(signOut, op) // tested last, because they end sessions
 		default:
 			rest = append(rest, op)
@@ -131,6 +131,8 @@ func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want
 			form.Set("client_id", m.public.ID)
 		}
 		sets = append(sets, stack.Form(form))
+	case op.Path == "/settings/sessions/revoke-all" && c.session != nil: // ends the session, so each request has its own
+		sets = append(sets, func(r *http.Request) { r.Header.Del("Cookie") }, m.Session(t), stack.Form(url.Values{}))
 	case op.Form():
 		form := stack.Form(m.form(t, op, c, want, hub))
 		sets = append(sets, form, stack.Header("Sec-Fetch-Site", "same-origin"))

@@ -99,7 +99,8 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 }
 
 func signsOut(o *openapi.Operation) bool {
-	return o.Path == "/api/auth/privy" && o.Method == http.MethodDelete || o.Path == "/sign-out"
+	return o.Path == "/api/auth/privy" && o.Method == http.MethodDelete || o.Path == "/sign-out" ||
+		o.Path == "/settings/sessions/revoke-all"
 }
 
 // isPrivate reports whether no cache may give the answer of an operation to another caller: answers to writes, to requests with
