@@ -130,7 +130,7 @@ func TestCallFormErrors(t *testing.T) {
 	equal(t, b.calls(), 0)
 }
 
-// TestFormsOfOtherOrigins (docs/security.md S70) checks the rule for the origin of a form: Sec-Fetch-Site, or else the header Origin.
+// TestFormsOfOtherOrigins (docs/security.md S72) checks the rule for the origin of a form: Sec-Fetch-Site, or else the header Origin.
 func TestFormsOfOtherOrigins(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -161,7 +161,7 @@ func TestFormsOfOtherOrigins(t *testing.T) {
 	equal(t, b.calls(), 0)
 }
 
-// TestFormsWithoutToken (docs/security.md S70) checks that every form of an account and of a developer requires the token of the session, and that it is shown
+// TestFormsWithoutToken (docs/security.md S72) checks that every form of an account and of a developer requires the token of the session, and that it is shown
 // again with its values.
 func TestFormsWithoutToken(t *testing.T) {
 	t.Parallel()
