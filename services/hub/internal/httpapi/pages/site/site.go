@@ -273,12 +273,13 @@ func (s *Site) Render(c echo.Context, status int, name string, data any) error {
 
 // WriteBody answers with a document, compressed if the client accepts gzip.
 //
-// The length of a compressed page can reveal a secret that the page repeats next to text of the attacker (BREACH). Pages with the
-// token of a form are private, and no page repeats unvalidated text of its URL except a search, which is a page without secrets.
+// The length of a compressed page can reveal a secret that the page has next to text of an attacker (BREACH). A private page, which
+// has the token of its forms, is therefore not compressed if its URL has a query.
 func WriteBody(c echo.Context, status int, mediaType string, body []byte) error {
 	h := c.Response().Header()
 	h.Add("Vary", "Accept-Encoding")
-	if packed := httpcache.Gzip(c.Request(), body); packed != nil {
+	secret := strings.Contains(h.Get("Cache-Control"), "no-store") && c.Request().URL.RawQuery != ""
+	if packed := httpcache.Gzip(c.Request(), body); packed != nil && !secret {
 		h.Set("Content-Encoding", "gzip")
 		body = packed
 	}
