@@ -110,9 +110,9 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 const minSearch = 2
 
 // Find returns operators whose handle or display name begins with text, in upper or lower case. A text with fewer than minSearch
-// characters finds no operator. Error: db_unavailable.
+// characters, or with NUL, which Postgres rejects in texts, finds no operator. Error: db_unavailable.
 func (s *Service) Find(ctx context.Context, text string, limit int) ([]Operator, error) {
-	if utf8.RuneCountInString(text) < minSearch {
+	if utf8.RuneCountInString(text) < minSearch || strings.ContainsRune(text, 0) {
 		return nil, nil
 	}
 	return s.store.FindOperators(ctx, strings.ToLower(text), limit)
