@@ -96,10 +96,10 @@ func (s *server) eventPanelOf(c echo.Context, id string, form eventForm) *eventP
 	p := &eventPanel{
 		eventForm: form, Action: site.ReceiptPath + id + "/events", FormToken: s.TokenOf(c), MaxText: signal.MaxEventText,
 	}
-	if form.err == nil || !isFormKey(form.Key) {
-		p.Key = rand.Text()
-	}
 	f := apperr.Of(form.err)
+	if f == nil || f.Kind == apperr.Conflict || !isFormKey(form.Key) {
+		p.Key = rand.Text() // the forms of a page have one key, which another of them may have used
+	}
 	switch {
 	case f == nil:
 	case f.Kind == apperr.Invalid && signal.EventType(form.Type) == signal.Take:
@@ -108,6 +108,8 @@ func (s *server) eventPanelOf(c echo.Context, id string, form eventForm) *eventP
 		p.Alert, p.AlertField = "Enter a whole number from 1 to 100 as the confidence.", "event-confidence"
 	case f.Code == "event_limit_reached":
 		p.Alert = "This call has 200 updates, the maximum."
+	case f.Code == "idempotency_key_reused":
+		p.Alert = "Another update was sent from this page before, so this one was not stored. Check and send again."
 	case f.Kind == apperr.Limited:
 		p.Alert = "You can update this call again in " + waitOf(f) + "."
 	case f.Kind == apperr.Unavailable:
