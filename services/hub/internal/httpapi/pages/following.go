@@ -81,7 +81,7 @@ func (s *server) following(c echo.Context) error {
 			Types: followingTypes, OperatorIds: heard, Before: max(before, 0), Limit: followingEvents,
 		})
 	}
-	p.Unavailable, p.Unlisted, p.Nav, p.Wide = g.Wait(), true, "following", true
+	p.Unavailable, p.Unlisted, p.Wide = g.Wait(), true, true
 	for _, e := range events.Value.GetEvents() {
 		if row, ok := followingRow(e); ok {
 			p.Rows = append(p.Rows, row)

@@ -41,7 +41,7 @@ func (s *server) notifications(c echo.Context) error {
 		list, next, err = notification.ListPage(ctx, s.Notices, me, c.QueryParam("cursor"), notificationsPerPage)
 		return list, err
 	})
-	p.Unavailable, p.Unlisted, p.Nav = g.Wait(), true, "notifications"
+	p.Unavailable, p.Unlisted = g.Wait(), true
 	var ids []string
 	for _, e := range list.Value {
 		if e.MarketID != "" {

@@ -92,6 +92,9 @@ func (s *server) person(c echo.Context) error {
 	p.Layout = s.NewLayout(c, p.DisplayName+" (@"+handle+")", p.card(), site.PersonPath+handle)
 	p.AddPreview(s.HubURL, "operator", handle)
 	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != "" || state != ""
+	if p.Own {
+		p.Nav = "mine"
+	}
 	p.IsFollowing, p.Unavailable["following"] = counts.Value.IsFollowing, v.Err != nil || unavailable["following"]
 	return s.RenderParts(c, g, http.StatusOK, "person", p)
 }

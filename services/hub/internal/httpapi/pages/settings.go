@@ -48,7 +48,7 @@ func (s *server) settings(c echo.Context) error {
 		Layout: s.NewLayout(c, "Settings", "", ""), Handle: v.Handle, Notice: settingsNotices[c.QueryParam("done")],
 		Devices: deviceRows(devices.Value, s.SessionStart(c)),
 	}
-	p.Unavailable, p.Unlisted, p.Nav = unavailable, true, "settings"
+	p.Unavailable, p.Unlisted = unavailable, true
 	return s.RenderParts(c, g, http.StatusOK, "settings", p)
 }
 
