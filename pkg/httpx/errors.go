@@ -92,7 +92,7 @@ func WriteError(c echo.Context, err error) int {
 		}
 	case apperr.Limited, apperr.Unavailable:
 		if h.Get("Retry-After") == "" {
-			h["Retry-After"] = []string{strconv.FormatInt(retrySeconds(f), 10)}
+			h["Retry-After"] = []string{strconv.FormatInt(RetrySeconds(f), 10)}
 		}
 	}
 	body := buffers.Get().(*bytes.Buffer)
@@ -110,8 +110,8 @@ func ErrorBody(err error) []byte {
 	return b.Bytes()
 }
 
-// retrySeconds returns the extra member retryAfterMs of f in seconds, rounded up and at least 1.
-func retrySeconds(f *apperr.Fault) int64 {
+// RetrySeconds returns the extra member retryAfterMs of f in seconds, rounded up and at least 1.
+func RetrySeconds(f *apperr.Fault) int64 {
 	var ms int64
 	switch v := f.Extra["retryAfterMs"].(type) {
 	case int:

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -258,8 +256,7 @@ func setPrices(m *marketv1.Market, f *apperr.Fault) {
 
 // waitOf returns the time after which a limited request can be repeated, in whole seconds, rounded up.
 func waitOf(f *apperr.Fault) string {
-	ms, _ := strconv.ParseFloat(fmt.Sprint(f.Extra["retryAfterMs"]), 64)
-	return strconv.Itoa(max(int(math.Ceil(ms/1000)), 1)) + " s"
+	return format.Digits(httpx.RetrySeconds(f)) + " s"
 }
 
 // callPrices returns the prices of the sides YES and NO in bps: what the venue asks, or else the probability that pages show. It
