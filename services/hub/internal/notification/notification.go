@@ -59,7 +59,7 @@ const MaxUnread = 100
 // ErrUnknown is the error of a request for an entry that does not exist.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no notification with this id")
 
-// Fact is something that users are notified of.
+// Fact is an event that users are notified of.
 type Fact struct {
 	Kind     Kind
 	Actor    operator.ID     // operator who acted; empty: none
@@ -100,7 +100,7 @@ func (f *Fact) Subject() string {
 	return strconv.FormatInt(f.Seq, 10)
 }
 
-// Day returns the subject of the entry about the followers of a day.
+// Day returns the UTC date of a time, which is part of the subjects of grouped entries.
 func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // Fanout is a fact whose recipients are notified in batches. After is the last notified user.

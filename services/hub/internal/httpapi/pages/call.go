@@ -63,8 +63,8 @@ type ownCall struct {
 	Update                                *eventPanel
 }
 
-// newCall returns the form that waits for the visitor since before the sign-in, or else an empty one. The query parameter side chooses
-// its side.
+// newCall returns the form that the visitor filled before the sign-in, or else an empty one. The query parameter side chooses its
+// side.
 func (s *server) newCall(c echo.Context, id protocol.MarketID) callForm {
 	form := callFormOf(s.Draft(c, site.MarketPath+string(id)))
 	form.Side = cmp.Or(c.QueryParam("side"), form.Side)
@@ -200,7 +200,7 @@ func (s *server) callPanelOf(
 // isMoved reports whether a call was not filed because its price has moved or cannot be checked.
 func isMoved(err error) bool { return err != nil && apperr.Of(err).Code == "price_moved" }
 
-// setAlert sets the text for the reason why a form was not filed.
+// setAlert sets the text for the reason why a form was not filed. If the price has moved, it also sets the new prices of m.
 func (p *callPanel) setAlert(m *marketv1.Market, form callForm) {
 	f := apperr.Of(form.err)
 	if f == nil {

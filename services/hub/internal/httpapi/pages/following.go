@@ -60,10 +60,10 @@ func (s *server) following(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var ids, heard []string
+	var ids, unmuted []string
 	for _, f := range list {
 		if ids = append(ids, string(f.ID)); !f.Muted {
-			heard = append(heard, string(f.ID))
+			unmuted = append(unmuted, string(f.ID))
 		}
 	}
 	g := site.NewPartReader(ctx, site.PartsTimeout)
@@ -75,10 +75,10 @@ func (s *server) following(c echo.Context) error {
 		shown := ids[:min(len(ids), follow.MaxFollowing)]
 		named = site.CallPart(g, "people", s.Ledger.Operators.ListOperators, &operatorv1.ListOperatorsRequest{Ids: shown})
 	}
-	if len(heard) > 0 {
+	if len(unmuted) > 0 {
 		before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // an invalid number starts at the newest event
 		events = site.CallPart(g, "events", s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{
-			Types: followingTypes, OperatorIds: heard, Before: max(before, 0), Limit: followingEvents,
+			Types: followingTypes, OperatorIds: unmuted, Before: max(before, 0), Limit: followingEvents,
 		})
 	}
 	p.Unavailable, p.Unlisted, p.Wide = g.Wait(), true, true

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	livePath     = "/live"
-	recentShown  = 12
-	recentAtRest = 3 // recent broadcasts if no forecaster is live
-	nextShown    = 5
+	livePath    = "/live"
+	recentShown = 12
+	recentAlone = 3 // recent broadcasts if no forecaster is live
+	nextShown   = 5
 )
 
 type liveListPage struct {
@@ -57,7 +57,7 @@ func (s *server) liveList(c echo.Context) error {
 		OnAir:  shows.Value, Recent: recent.Value, Next: nextSegments(programme.Value.GetProgram(), s.Now()),
 	}
 	if len(p.OnAir) == 0 && !unavailable["live"] {
-		p.Recent = p.Recent[:min(len(p.Recent), recentAtRest)]
+		p.Recent = p.Recent[:min(len(p.Recent), recentAlone)]
 	}
 	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "live", "website"
 	return s.RenderParts(c, g, http.StatusOK, "live_list", p)

@@ -236,8 +236,8 @@ func (l marketQuery) states(signedIn bool) []tab {
 		{Label: "Closed", URL: l.firstPage(func(l *marketQuery) { l.Closed = true }), Here: l.Closed},
 	}
 	if signedIn {
-		all := marketQuery{Sort: sorts[0].value, Watching: true}
-		list = append(list, tab{Label: "Watching", URL: all.url(), Here: l.Watching})
+		watched := marketQuery{Sort: sorts[0].value, Watching: true}
+		list = append(list, tab{Label: "Watching", URL: watched.url(), Here: l.Watching})
 	}
 	return list
 }
