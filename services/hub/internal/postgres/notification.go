@@ -36,7 +36,7 @@ func (s *Store) StoreFacts(ctx context.Context, after, upTo int64, facts []notif
 		if n, err := q.MoveNotificationCursor(ctx, db.MoveNotificationCursorParams{After: after, Upto: upTo}); err != nil || n == 0 {
 			return err
 		}
-		var news newsletter
+		var batch notificationBatch
 		var followed []notification.Fact
 		for _, f := range facts {
 			switch {
@@ -46,10 +46,10 @@ func (s *Store) StoreFacts(ctx context.Context, after, upTo int64, facts []notif
 					return err
 				}
 				if n > 0 {
-					news.add(f, f.To)
+					batch.add(f, f.To)
 				}
 			case f.To != "":
-				news.add(f, f.To)
+				batch.add(f, f.To)
 			case f.Audience == notification.Followers:
 				followed = append(followed, f)
 			default:
@@ -58,15 +58,15 @@ func (s *Store) StoreFacts(ctx context.Context, after, upTo int64, facts []notif
 				}
 			}
 		}
-		if err := addFollowers(ctx, q, &news, followed); err != nil {
+		if err := addFollowers(ctx, q, &batch, followed); err != nil {
 			return err
 		}
-		return news.insert(ctx, q)
+		return batch.insert(ctx, q)
 	})
 }
 
-// addFollowers adds the followers of facts to news. A fact with more than MaxAtOnce followers becomes a fan-out.
-func addFollowers(ctx context.Context, q *db.Queries, news *newsletter, facts []notification.Fact) error {
+// addFollowers adds the followers of facts to batch. A fact with more than MaxAtOnce followers becomes a fan-out.
+func addFollowers(ctx context.Context, q *db.Queries, batch *notificationBatch, facts []notification.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func addFollowers(ctx context.Context, q *db.Queries, news *newsletter, facts []
 				return err
 			}
 		} else {
-			news.addWanted(f, rows[:n])
+			batch.addWanted(f, rows[:n])
 		}
 		rows = rows[n:]
 	}
@@ -105,12 +105,12 @@ func (s *Store) ListFanouts(ctx context.Context, limit int) ([]notification.Fano
 // AdvanceFanout implements notification.WorkerStore.
 func (s *Store) AdvanceFanout(ctx context.Context, f notification.Fanout, callers []operator.ID) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		var news newsletter
+		var batch notificationBatch
 		last, read := f.After, len(callers)
 		switch f.Audience {
 		case notification.Callers:
 			for _, id := range callers {
-				news.add(f.Fact, id)
+				batch.add(f.Fact, id)
 				last = id
 			}
 		case notification.Watchers:
@@ -121,7 +121,7 @@ func (s *Store) AdvanceFanout(ctx context.Context, f notification.Fanout, caller
 			read = len(rows)
 			for _, r := range rows {
 				if last = r.UserID; !r.CreatedAt.After(f.At) {
-					news.add(f.Fact, r.UserID)
+					batch.add(f.Fact, r.UserID)
 				}
 			}
 		case notification.Followers:
@@ -134,7 +134,7 @@ func (s *Store) AdvanceFanout(ctx context.Context, f notification.Fanout, caller
 			if read = len(rows); read > 0 {
 				last = rows[read-1].Follower
 			}
-			news.addWanted(f.Fact, rows)
+			batch.addWanted(f.Fact, rows)
 		}
 		n, err := q.AdvanceFanout(ctx, db.AdvanceFanoutParams{
 			Last: string(last), Seq: f.Seq, Kind: f.Kind, Audience: f.Audience, After: string(f.After),
@@ -147,7 +147,7 @@ func (s *Store) AdvanceFanout(ctx context.Context, f notification.Fanout, caller
 				return err
 			}
 		}
-		return news.insert(ctx, q)
+		return batch.insert(ctx, q)
 	})
 }
 
@@ -168,11 +168,11 @@ func audienceParams(most int32, facts ...notification.Fact) db.ListAudienceParam
 	return p
 }
 
-// newsletter collects facts and their recipients.
-type newsletter struct{ db.InsertNotificationsParams }
+// notificationBatch collects facts and their recipients.
+type notificationBatch struct{ db.InsertNotificationsParams }
 
 // add adds a fact and its recipients.
-func (n *newsletter) add(f notification.Fact, to ...operator.ID) {
+func (n *notificationBatch) add(f notification.Fact, to ...operator.ID) {
 	if len(to) == 0 {
 		return
 	}
@@ -188,7 +188,7 @@ func (n *newsletter) add(f notification.Fact, to ...operator.ID) {
 }
 
 // addWanted adds a fact and the followers who are notified of it.
-func (n *newsletter) addWanted(f notification.Fact, rows []db.ListAudienceRow) {
+func (n *notificationBatch) addWanted(f notification.Fact, rows []db.ListAudienceRow) {
 	var to []operator.ID
 	for _, r := range rows {
 		if r.Wanted {
@@ -199,7 +199,7 @@ func (n *newsletter) addWanted(f notification.Fact, rows []db.ListAudienceRow) {
 }
 
 // insert stores the notifications.
-func (n *newsletter) insert(ctx context.Context, q *db.Queries) error {
+func (n *notificationBatch) insert(ctx context.Context, q *db.Queries) error {
 	if len(n.IDs) == 0 {
 		return nil
 	}
@@ -214,9 +214,9 @@ func notify(ctx context.Context, q *db.Queries, f notification.Fact, to operator
 		return err
 	}
 	f.Seq = seq
-	var news newsletter
-	news.add(f, to)
-	return news.insert(ctx, q)
+	var batch notificationBatch
+	batch.add(f, to)
+	return batch.insert(ctx, q)
 }
 
 // ListNotifications implements notification.Store.
