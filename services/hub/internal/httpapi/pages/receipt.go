@@ -195,7 +195,7 @@ func moveOf(bps int) string {
 	case bps < 0:
 		return "Price moved " + format.Cents(-bps) + " against this call by the close"
 	}
-	return "Price at the close as at the call"
+	return "Price did not move between this call and the close"
 }
 
 // resolverLabels maps the resolvers of the ledger to the texts of the pages.
