@@ -1260,7 +1260,7 @@ type Forced struct {
 	Void     int64   `json:"void"`
 }
 
-// FormToken Token of the session, which the page puts into each of its forms. Without it, the form is shown again (403).
+// FormToken Token of the session, which the page puts into each of its forms. Without it, nothing changes (403).
 type FormToken = string
 
 // GetMarketCall defines model for GetMarketCall.

@@ -5863,7 +5863,7 @@ export interface components {
             void: number;
             won: number;
         };
-        /** @description Token of the session, which the page puts into each of its forms. Without it, the form is shown again (403). */
+        /** @description Token of the session, which the page puts into each of its forms. Without it, nothing changes (403). */
         FormToken: string;
         GetMarketCall: {
             arguments?: {
