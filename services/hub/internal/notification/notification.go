@@ -67,7 +67,7 @@ type Fact struct {
 	MarketID protocol.MarketID
 	SignalID string
 	Status   string // result of a call; empty: none
-	Score    int32  // valid with Status
+	Score    int32  // points of the call, valid with Status; 0 for a call that is not counted
 	Reason   string // why the call is void
 	Count    int64
 	Seq      int64 // number of the event

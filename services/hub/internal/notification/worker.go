@@ -217,6 +217,7 @@ func factsOf(e *feedv1.Event, calls map[string]int64) []Fact {
 		ID, SignalID, Status, Reason string
 		Score                        int32
 		Approved                     bool
+		Counted                      *bool
 		Event                        struct{ Type string }
 	}
 	if json.Unmarshal([]byte(e.GetData()), &data) != nil {
@@ -242,6 +243,9 @@ func factsOf(e *feedv1.Event, calls map[string]int64) []Fact {
 		}
 	case signalResolved:
 		f.Kind, f.To, f.Status, f.Score, f.Reason = CallResolved, actor, data.Status, data.Score, data.Reason
+		if data.Counted != nil && !*data.Counted {
+			f.Score = 0 // the call gives no points
+		}
 		if f.Status == "void" {
 			f.Kind = CallVoid
 		}
