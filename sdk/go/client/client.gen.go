@@ -11921,7 +11921,7 @@ type ClientInterface interface {
 	// ListNotifications List the caller's notifications
 	//
 	// The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
-	// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+	// of one followed operator on one day, are one notification with a count; a new one makes it unread again.
 	//
 	// Corresponds with GET /api/user/notifications (the `ListNotifications` operationId).
 	ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -15776,7 +15776,7 @@ func (c *Client) RevokeUserGrant(ctx context.Context, grantID openapi_types.UUID
 // ListNotifications List the caller's notifications
 //
 // The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
-// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+// of one followed operator on one day, are one notification with a count; a new one makes it unread again.
 //
 // Corresponds with GET /api/user/notifications (the `ListNotifications` operationId).
 func (c *Client) ListNotifications(ctx context.Context, params *ListNotificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -27645,7 +27645,7 @@ type ClientWithResponsesInterface interface {
 	// ListNotificationsWithResponse List the caller's notifications
 	//
 	// The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
-	// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+	// of one followed operator on one day, are one notification with a count; a new one makes it unread again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -39820,7 +39820,7 @@ func (c *ClientWithResponses) RevokeUserGrantWithResponse(ctx context.Context, g
 // ListNotificationsWithResponse List the caller's notifications
 //
 // The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
-// of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+// of one followed operator on one day, are one notification with a count; a new one makes it unread again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

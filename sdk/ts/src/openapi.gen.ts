@@ -2666,7 +2666,7 @@ export interface paths {
         /**
          * List the caller's notifications
          * @description The notifications of the last 90 days, in the order of the feed, newest first. Follows of one day, and calls, takes or broadcasts
-         *     of one followed forecaster on one day, are one notification with a count; a new one makes it unread again.
+         *     of one followed operator on one day, are one notification with a count; a new one makes it unread again.
          */
         get: operations["listNotifications"];
         put?: never;
