@@ -97,7 +97,7 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, site.ReceiptPath+":id", "public", request.CacheShort, s.receipt),
 		page(http.MethodGet, site.MarketPath+":marketId", "public", request.CacheShort, s.market),
 		page(http.MethodPost, site.ReceiptPath+":id/events", "public session", "no-store", s.appendEvent),
-		page(http.MethodPost, site.MarketPath+":marketId/call", "session", "no-store", s.fileCall),
+		page(http.MethodPost, site.MarketPath+":marketId/call", "public session", "no-store", s.fileCall),
 		page(http.MethodPost, site.MarketPath+":marketId/watch", "session", "no-store", s.changeWatch),
 		page(http.MethodGet, site.MarketsPath, "public", request.CacheShort, s.markets),
 		page(http.MethodGet, searchPath, "public", request.CacheShort, s.search),
