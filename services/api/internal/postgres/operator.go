@@ -48,7 +48,7 @@ func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Op
 // handle is first, then those with the most calls. Error: db_unavailable.
 func (s *Store) FindOperators(ctx context.Context, prefix string, limit int) ([]operator.Operator, error) {
 	rows, err := s.rq.FindOperators(ctx, db.FindOperatorsParams{
-		Prefix: prefix, Beyond: prefix + string(utf8.MaxRune), Most: int32(limit), //nolint:gosec // at most 25
+		Prefix: prefix, Beyond: prefix + string(utf8.MaxRune), Most: int32(limit),
 	})
 	if err != nil {
 		return nil, pg.Fault(fmt.Errorf("find operators: %w", err))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// eventValues returns the values of a form that updates a call. changes are names and values in turn.
+// eventValues returns the values of a form that updates a call. changes are pairs of name and value.
 func eventValues(kind, key string, changes ...string) url.Values {
 	v := url.Values{"type": {kind}, "idempotencyKey": {key}}
 	for i := 0; i < len(changes); i += 2 {

@@ -32,7 +32,7 @@ func formKey(t *testing.T, w *answer) string {
 	return found[1]
 }
 
-// callValues returns the values of the form that files a call. changes are names and values in turn.
+// callValues returns the values of the form that files a call. changes are pairs of name and value.
 func callValues(key string, changes ...string) url.Values {
 	v := url.Values{
 		"direction": {"YES"}, "price": {"3200,6900"}, "confidence": {"61"}, "take": {"The dam opened\r\nat noon."},
