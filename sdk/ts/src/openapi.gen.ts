@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Get the home page
-         * @description How the service works, live broadcasts, the largest price moves, the newest calls, the last resolutions and the first places of the board by edge.
+         * @description How the service works, live broadcasts, the largest price moves, the newest calls, the last resolutions and the first places of the board by edge. With a session: the open calls of the visitor, results, activity of followed forecasters, watched markets and markets to call.
          */
         get: operations["getFront"];
         put?: never;

@@ -60,12 +60,7 @@ func (s *server) following(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var ids, unmuted []string
-	for _, f := range list {
-		if ids = append(ids, string(f.ID)); !f.Muted {
-			unmuted = append(unmuted, string(f.ID))
-		}
-	}
+	ids, unmuted := view.List(list, func(f follow.Followed) string { return string(f.ID) }), unmutedOf(list)
 	g := site.NewPartReader(ctx, site.PartsTimeout)
 	top, named, events := &site.Part[*recordv1.ListOperatorsResponse]{}, &site.Part[*operatorv1.ListOperatorsResponse]{},
 		&site.Part[*feedv1.ListEventsResponse]{}
@@ -116,6 +111,17 @@ func (s *server) allFollowed(ctx context.Context, me operator.ID) ([]follow.Foll
 		last = page[len(page)-1]
 	}
 	return all, nil
+}
+
+// unmutedOf returns the ids of the forecasters that are not muted.
+func unmutedOf(list []follow.Followed) []string {
+	var ids []string
+	for _, f := range list {
+		if !f.Muted {
+			ids = append(ids, string(f.ID))
+		}
+	}
+	return ids
 }
 
 // peopleOf returns the rows of followed forecasters whose names were read, in the order of the follows.

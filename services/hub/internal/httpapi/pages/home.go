@@ -37,9 +37,12 @@ type broadcastRow struct {
 	Since           time.Time
 }
 
-// home handles GET /, the page that explains the service and shows the latest activity. Parts that cannot be read within
+// home handles GET /. Without a session, the page explains the service and shows the latest activity. Parts that cannot be read within
 // site.PartsTimeout are missing.
 func (s *server) home(c echo.Context) error {
+	if v := s.Viewer(c); v.Session.UserID != "" {
+		return s.member(c, v)
+	}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	shows := site.ReadPart(g, "live", s.broadcasts)
 	calls := s.newestEvents(g, "calls", "signal.created")

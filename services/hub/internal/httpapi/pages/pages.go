@@ -65,7 +65,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "search", "settings", "report", "live_list", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
-		"article", "notifications", "switches", "following",
+		"article", "member", "notifications", "switches", "following",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")

@@ -1,0 +1,29 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/signalcast/signalcast/services/api/apitest"
+)
+
+// TestHomeOfMember reads the home page of a visitor with a session: without calls, with a call and a watched market, and while the
+// ledger is unavailable.
+func TestHomeOfMember(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	has(t, b.send("GET", "/", ""), "How it works", "!Open calls")
+	w := b.send("GET", "/", "", b.bySession())
+	want(t, w, 200, "", "Cache-Control: private, no-store")
+	has(t, w, "Welcome</h1>", "Make your first call", "Find forecasters to follow", "Press the star of a market", "!How it works", "!unavailable")
+	filed := b.file("NO", 6900, b.bySession())
+	want(t, b.post("/m/"+nativeID+"/watch", url.Values{"watch": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
+	has(t, b.send("GET", "/", "", b.bySession()), "Your calls</h1>", ` href="/receipts/`+filed+`"`, "now 68.5¢", "−0.5¢", "Markets to call",
+		` href="/m/`+nativeID+`"`, "No results yet.", "!Make your first call")
+	has(t, b.send("GET", "/", ""), "!Your calls")
+	b.ledger.Fail(apitest.ErrDB, "ListCalls", "ListEvents", "ListMarkets", "FindMarkets")
+	w = b.send("GET", "/", "", b.bySession())
+	want(t, w, 200, "", "X-Degraded: db")
+	has(t, w, "Your open calls are unavailable.", "Results are unavailable.", "Watched markets are unavailable.", "!Welcome")
+}
