@@ -14978,7 +14978,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
-                    csrf?: components["schemas"]["FormToken"];
                     /** @enum {string} */
                     decision: "approve" | "deny";
                     request: string;

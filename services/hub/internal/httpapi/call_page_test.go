@@ -183,7 +183,6 @@ func TestFormsWithoutToken(t *testing.T) {
 		"/u/tide/unfollow":     {b.bySession(), url.Values{}, nil},
 		"/apps/revoke":         {b.bySession(), url.Values{"grant": {"x"}}, nil},
 		"/sign-out":            {b.bySession(), url.Values{}, nil},
-		"/protocol/authorize":  {b.bySession(), url.Values{"request": {"x"}, "decision": {"approve"}}, nil},
 		"/dev/keys":            {developer, url.Values{"label": {"typed text"}, "permission": {"read", "signal"}}, []string{"typed text"}},
 		"/dev/keys/revoke":     {developer, url.Values{"id": {"x"}}, nil},
 		"/dev/apps":            {developer, url.Values{"name": {"typed text"}, "scope": {"profile:read"}}, []string{"typed text"}},
