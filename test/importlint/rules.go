@@ -60,6 +60,8 @@ var subjects = map[string]map[string][]string{
 		"federation":    {"identityclaim", "operator", "stream"},        // operators of partners, links by claims, and streams as playlists
 		"livestream":    {"ingest", "operator"},                         // operators are live with their streams
 		"moderation":    {"livestream", "operator"},                     // operators send reports
+		"notification":  {"operator"},                                   // operators are notified
+		"watch":         {"operator"},                                   // operators watch markets
 	},
 	"clock": {},
 }

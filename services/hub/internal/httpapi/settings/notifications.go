@@ -4,7 +4,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
-	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -29,14 +28,14 @@ func (s *Server) ListNotifications(c echo.Context) error {
 	}
 	unread, err := s.Notices.CountUnread(ctx, me)
 	return view.OK(c, openapi.Notifications{
-		Notifications: view.List(list, showNotification), Unread: unread, NextCursor: pg.Null(next),
+		Notifications: view.List(list, showNotification), Unread: unread, NextCursor: httpx.OrNull(next),
 	}, err)
 }
 
 func showNotification(e notification.Entry) openapi.Notification {
 	n := openapi.Notification{
-		ID: e.ID, Kind: string(e.Kind), Actor: pg.Null(string(e.Handle)), MarketID: pg.Null(string(e.MarketID)), SignalID: pg.Null(e.SignalID),
-		Status: pg.Null(e.Status), Reason: pg.Null(e.Reason), Count: e.Count, Seq: e.Seq,
+		ID: e.ID, Kind: string(e.Kind), Actor: httpx.OrNull(string(e.Handle)), MarketID: httpx.OrNull(string(e.MarketID)), SignalID: httpx.OrNull(e.SignalID),
+		Status: httpx.OrNull(e.Status), Reason: httpx.OrNull(e.Reason), Count: e.Count, Seq: e.Seq,
 		CreatedAt: protocol.Stamp(e.CreatedAt),
 	}
 	if e.Score != nil {
@@ -44,7 +43,7 @@ func showNotification(e notification.Entry) openapi.Notification {
 		n.Score = &score
 	}
 	if !e.ReadAt.IsZero() {
-		n.ReadAt = pg.Null(protocol.Stamp(e.ReadAt))
+		n.ReadAt = httpx.OrNull(protocol.Stamp(e.ReadAt))
 	}
 	return n
 }
