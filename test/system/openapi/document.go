@@ -41,7 +41,9 @@ type Operation struct {
 // plainText registers the body decoder of text/plain for more media types, so that the OpenAPI library can validate bodies of
 // these types.
 var plainText = sync.OnceFunc(func() {
-	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
+	for _, kind := range []string{
+		"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "image/x-icon", "application/jsonl", "application/yaml",
+	} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 })

@@ -73,7 +73,7 @@ func (s *server) consentPage(c echo.Context, a grant.Consent, handle string) con
 		Permissions: permissionsOf(a.Scopes), AppLimits: appLimits, Duration: duration(a.App, a.Scopes, s.Now()),
 		Destination: destination(a.RedirectURI), ReturnPath: c.Request().URL.RequestURI(),
 	}
-	p.Unlisted = true
+	p.Unlisted, p.WithoutScripts = true, true
 	if u, err := url.Parse(a.App.Homepage); err == nil {
 		p.AppHost = u.Host
 		p.KnownHost = p.AppHost != "" && p.AppHost == p.Destination

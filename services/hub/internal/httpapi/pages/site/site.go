@@ -195,6 +195,7 @@ type Layout struct {
 	Nav                     string          // name of the highlighted entry of the navigation
 	Wide                    bool            // the page has several columns on wide screens
 	Unlisted                bool            // search engines must not index the page
+	WithoutScripts          bool            // the page loads no scripts
 	Unavailable             map[string]bool // names of the parts that could not be read
 	Account                 Account
 	Theme                   string // light or dark; empty: the theme of the system
