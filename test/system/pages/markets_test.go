@@ -110,9 +110,9 @@ func TestMarketsPageSearches(t *testing.T) {
 		find("q="+word, len(ids))
 		typo := word + " lighthause"
 		b.VisitWhole(s.Hub + "/markets")
-		b.Type(`input[name="q"]`, typo)
+		b.Type(`.find input[name="q"]`, typo)
 		b.Press(".find button", `.find input[name="q"][value$="lighthause"]`)
-		if got := b.Value(`input[name="q"]`); got != typo {
+		if got := b.Value(`.find input[name="q"]`); got != typo {
 			t.Errorf("the page searched for %q; want %q", got, typo)
 		}
 		find(url.Values{"q": {typo}}.Encode(), len(ids))
