@@ -43,7 +43,7 @@ func TestReferencePage(t *testing.T) {
 			b.RequireFits()
 			browser.Eval[bool](b, `document.querySelector("#operations-signals-getSignal .opblock-summary-control").click() === undefined`)
 			b.Await("#reference .opblock.is-open .responses-table")
-			b.Shows("header", "Signalcast", "Developers")
+			b.Shows("footer.foot", "Guides", "Developers")
 			b.RequireFits()
 			b.RequireNoProblems()
 			requested := b.Requests()
