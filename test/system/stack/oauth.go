@@ -66,7 +66,8 @@ func (c *Client) addFormToken(r *http.Request) error {
 	return nil
 }
 
-// formToken requests a page with the cookies of r and returns the token of its forms, or an empty string if it has none.
+// formToken opens a page with the cookies of r and returns the value of the hidden field csrf of its forms; empty if the page has
+// no such field.
 func (c *Client) formToken(r *http.Request) (string, error) {
 	page, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.URL.Scheme+"://"+r.URL.Host+"/dev", nil)
 	if err != nil {

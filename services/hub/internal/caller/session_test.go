@@ -119,7 +119,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestFormToken checks that a form token belongs to one session, and that a signature of a session is no form token.
+// TestFormToken checks that the token of a form is valid for one session only, and that the signature in a session cookie is not
+// accepted as such a token.
 func TestFormToken(t *testing.T) {
 	t.Parallel()
 	_, _, sessions := newWorld(t)

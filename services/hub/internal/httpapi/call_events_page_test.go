@@ -17,7 +17,7 @@ func eventValues(kind, key string, changes ...string) url.Values {
 	return v
 }
 
-// TestCallEventForms updates a call with the forms of its receipt. The same form again stores nothing.
+// TestCallEventForms updates a call with the forms of its receipt. A form that is sent twice stores one event.
 func TestCallEventForms(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -234,7 +234,8 @@ func TestCallFormWithoutQuote(t *testing.T) {
 	equal(t, b.call(0).GetPriceVerified(), false)
 }
 
-// TestCallFormSignedOut checks that a visitor without a session signs in and comes back to the chosen side, and that nothing is filed.
+// TestCallFormSignedOut sends the form of a call without a session. No call is filed, and after the sign-in the page of the market
+// has the chosen side selected.
 func TestCallFormSignedOut(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -11,8 +11,8 @@ import (
 
 var deviceField = regexp.MustCompile(`name="session" value="([0-9]+)"`)
 
-// TestSettingsPage checks that the account page lists the devices of the visitor, and that each of them and all of them can be signed
-// out.
+// TestSettingsPage checks that the account page lists the devices on which the visitor is signed in. The visitor signs out one of
+// them, and then all.
 func TestSettingsPage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

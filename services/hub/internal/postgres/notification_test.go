@@ -273,8 +273,8 @@ func TestEndOfFollow(t *testing.T) {
 	}
 }
 
-// TestMarkRead checks that an entry and all older ones become read, that a new fact makes the entry of its group unread, and the
-// order of pages.
+// TestMarkRead marks an entry as read: all older entries become read too. A later event of the same group makes its entry unread
+// again. The test also checks the order of the pages of the list.
 func TestMarkRead(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)

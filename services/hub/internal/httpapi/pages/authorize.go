@@ -104,7 +104,7 @@ func (s *server) decide(c echo.Context) error {
 			return err
 		}
 	}
-	if err != nil && !site.IsExpired(err) { // the field request is itself a token that only this session can use, once
+	if err != nil && !site.IsExpired(err) { // the field request is a token, valid once and for this visitor only
 		return err
 	}
 	decision := form.Get("decision")
