@@ -14,11 +14,7 @@ import (
 func (s *Server) AppendForm(
 	ctx context.Context, by operator.ID, signalID string, members map[string]any, key string,
 ) error {
-	body, err := httpx.Marshal(members)
-	if err != nil {
-		return err
-	}
-	o, err := httpx.DecodeBytes(body)
+	o, _, err := bodyOf(members)
 	if err != nil {
 		return err
 	}
@@ -34,11 +30,7 @@ func (s *Server) AppendForm(
 // same bounds and errors. The price may be worse than the stated price by at most defaultSlippage. key identifies the form: if it
 // is sent again, FileForm returns the id of the stored call.
 func (s *Server) FileForm(ctx context.Context, by operator.ID, members map[string]any, key string) (string, error) {
-	body, err := httpx.Marshal(members)
-	if err != nil {
-		return "", err
-	}
-	o, err := httpx.DecodeBytes(body)
+	o, body, err := bodyOf(members)
 	if err != nil {
 		return "", err
 	}
@@ -55,4 +47,14 @@ func (s *Server) FileForm(ctx context.Context, by operator.ID, members map[strin
 		return "", s.withDetails(err, draft)
 	}
 	return filed.GetId(), nil
+}
+
+// bodyOf returns the members of a form as the body of a request with JSON, decoded and as text.
+func bodyOf(members map[string]any) (httpx.Object, []byte, error) {
+	body, err := httpx.Marshal(members)
+	if err != nil {
+		return httpx.Object{}, nil, err
+	}
+	o, err := httpx.DecodeBytes(body)
+	return o, body, err
 }
