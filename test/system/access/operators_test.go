@@ -71,9 +71,11 @@ func TestAgentsAreMarked(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
 	o := s.NewOperator(t)
-	market := s.NewNativeMarket(t, 5000, nil)
-	o.NewCall(t, market, "YES", 5000, nil)
-	s.Finalize(t, market, "YES")
+	for range 3 { // wins at long odds, because the lists below have the first 100 operators only
+		market := s.NewNativeMarket(t, 500, nil)
+		o.NewCall(t, market, "YES", 500, nil)
+		s.Finalize(t, market, "YES")
+	}
 	browser := o.Session(t)
 	requireAI := func(want bool) {
 		t.Helper()
