@@ -27,16 +27,20 @@ const (
 	minPeriod  = time.Minute
 )
 
-// chart is the price of YES over time. Lines are SVG paths in a view box that is scaled to the plot. Markers and labels have
+// maxTableRows is the maximum number of prices in the table below a price chart.
+const maxTableRows = 12
+
+// chart is the price of a side over time. Lines are SVG paths in a view box that is scaled to the plot. Markers and labels have
 // positions in percent, so that scaling does not distort them.
 type chart struct {
-	Empty    bool // no prices and no calls
-	NoPrices bool
+	Words    string     // the price in words, if there are fewer than two prices; all other fields are then empty
+	Label    string     // description for screen readers
 	Lines    []string   // path data
 	Areas    []string   // areas under the lines, as path data
 	Dots     []position // prices without neighbours
-	Now      *position  // the last price
+	Now      position   // the last price
 	Marks    []callMark
+	Distance *distance   // nil: the chart shows no single call
 	YTicks   []chartTick // labels of prices, the lowest first
 	XTicks   []chartTick // labels of times
 	Low      string
@@ -44,6 +48,7 @@ type chart struct {
 	Last     string
 	Change   string // price change over the period, with its sign
 	Trend    string // up, down, flat
+	Table    []priceRow
 }
 
 // position is a point of the plot in percent.
@@ -51,22 +56,38 @@ type position struct{ X, Y string }
 
 type chartTick struct{ At, Label string }
 
-// callMark marks a call in a chart, at the time of filing and the price of YES.
+// priceRow is one price in the table of a chart.
+type priceRow struct{ At, AtISO, Price string }
+
+// callMark marks a call in a chart, at the time of filing and the price of the charted side.
 type callMark struct {
 	position
 	ID, Class, Title string
 	Up               bool
+	Own              bool // the call is highlighted
+}
+
+// distance shows the points of a call: a line at its scoring price, from filing to the end of the chart, and for a won or lost call
+// the area between the price and the outcome.
+type distance struct {
+	position                            // the call
+	Class                        string // won, lost; otherwise empty, as are the fields below
+	Top, Width, Height, OutcomeY string // in percent
 }
 
 // chartInput is the data from which newChart draws a chart.
 type chartInput struct {
-	Market   *marketv1.Market
+	Market   *marketv1.Market // nil: the sides are called YES and NO
+	Side     protocol.Side    // the side whose price is shown; empty: YES
 	Points   []*cataloguev1.HistoryPoint
 	Calls    []*signalv1.Signal // newest first
+	Own      *signalv1.Signal   // the call that is highlighted; nil: none
+	Receipt  bool               // the chart shows the result of the call Own
 	Interval protocol.Interval
-	Now      time.Time
-	Stepped  bool // a price is valid until the next one: no gaps, and a step line
-	Trading  bool // the market is open, so the last price is current
+	From     time.Time // start of the period; zero: that of Interval
+	Now      time.Time // end of the period
+	Stepped  bool      // a price is valid until the next one: no gaps, and a step line
+	Trading  bool      // the market is open, so the last price is current
 }
 
 // sample is one point of a line: a Unix time t, and a value v, which is a price in bps or a number of points.
@@ -81,20 +102,24 @@ func (r sample) position(x, y axis) position { return position{x.percent(r.t), y
 // newChart returns the chart of the data in s. Prices and calls outside the period are left out. The prices are sorted by time.
 func newChart(s chartInput) chart {
 	points, calls := s.prices(), s.calls()
-	c := chart{Empty: len(points)+len(calls) == 0, NoPrices: len(points) == 0}
-	if c.Empty {
-		return c
-	}
 	if now := s.nowSeconds(); s.Stepped && s.Trading && len(points) > 0 && points[len(points)-1].t < now {
 		points = append(points, sample{now, points[len(points)-1].v})
 	}
+	if len(points) < 2 {
+		return chart{Words: s.words(points)}
+	}
 	all := slices.Clone(points)
 	for _, call := range calls {
-		all = append(all, sampleOf(call))
+		all = append(all, s.sampleOf(call))
+	}
+	outcome, decided := s.outcome()
+	if decided {
+		all = append(all, outcome)
 	}
 	x, y := s.timeAxis(all), priceAxis(all)
-	c.YTicks, c.XTicks = y.ticks(format.Percent[int]), timeTicks(x)
+	c := chart{YTicks: y.ticks(format.Cents[int]), XTicks: timeTicks(x), Now: points[len(points)-1].position(x, y)}
 	c.summarize(points)
+	c.Label = "Price of " + s.sideName() + ": low " + c.Low + ", high " + c.High + ", last " + c.Last
 	for _, run := range s.segments(points) {
 		if len(run) == 1 {
 			c.Dots = append(c.Dots, run[0].position(x, y))
@@ -104,21 +129,73 @@ func newChart(s chartInput) chart {
 		c.Lines = append(c.Lines, line)
 		c.Areas = append(c.Areas, areaPath(line, x.length(run[0].t), strconv.Itoa(plotSize)))
 	}
-	if len(points) > 0 {
-		last := points[len(points)-1].position(x, y)
-		c.Now = &last
-	}
 	for _, call := range calls {
-		c.Marks = append(c.Marks, markOf(call, s.Market, sampleOf(call).position(x, y)))
+		c.Marks = append(c.Marks, s.markOf(call, s.sampleOf(call).position(x, y)))
+	}
+	if s.Receipt {
+		from := s.sampleOf(s.Own)
+		c.Distance = &distance{position: from.position(x, y)}
+		if decided {
+			d := c.Distance
+			d.Class, d.OutcomeY, d.Top = s.Own.GetStatus(), y.percent(outcome.v), y.percent(max(from.v, outcome.v))
+			d.Width = percentAttr(1 - x.fraction(from.t))
+			d.Height = percentAttr(math.Abs(y.fraction(from.v) - y.fraction(outcome.v)))
+		}
 	}
 	return c
+}
+
+// words returns a text for a chart with fewer than two prices.
+func (s *chartInput) words(points []sample) string {
+	switch {
+	case len(points) == 1:
+		return "Only one price in this period: " + s.sideName() + " " + format.Cents(int(points[0].v)) + " on " +
+			format.When(time.Unix(int64(points[0].t), 0)) + "."
+	case s.Market != nil && s.Market.YesBps != nil:
+		now := s.valueOf(float64(format.ClampPrice(s.Market.GetYesBps())))
+		return "No price history in this period. " + s.sideName() + " is at " + format.Cents(int(now)) + " now."
+	}
+	return "No price history in this period."
+}
+
+func (s *chartInput) sideName() string {
+	return view.SideName(s.Market, string(cmp.Or(s.Side, protocol.Yes)))
+}
+
+// valueOf returns the price of the charted side for a price of YES, both in bps.
+func (s *chartInput) valueOf(yes float64) float64 {
+	if s.Side == protocol.No {
+		return maxPrice - yes
+	}
+	return yes
+}
+
+// outcome returns the value of the called side after the result of the call of a receipt, 0 or 100¢. decided is false for other
+// charts and for a call that is neither won nor lost.
+func (s *chartInput) outcome() (at sample, decided bool) {
+	if !s.Receipt {
+		return sample{}, false
+	}
+	at.t = float64(s.Own.GetResolvedAt().GetSeconds())
+	switch protocol.SignalStatus(s.Own.GetStatus()) {
+	case protocol.Won:
+		at.v = maxPrice
+	case protocol.Lost:
+	default:
+		return sample{}, false
+	}
+	return at, true
 }
 
 func (s *chartInput) nowSeconds() float64 { return float64(s.Now.Unix()) }
 
 // inPeriod reports whether a Unix time is within the period that the chart shows, or at most minPeriod after s.Now.
 func (s *chartInput) inPeriod(t int64) bool {
-	return t > 0 && t >= s.Interval.Start(s.Now).Unix() && t <= s.Now.Add(minPeriod).Unix()
+	from := s.From
+	if from.IsZero() {
+		from = s.Interval.Start(s.Now)
+	}
+	return t > 0 && t >= from.Unix() && t <= s.Now.Add(minPeriod).Unix()
 }
 
 // prices returns the prices of the period in bps, sorted by time, with at most one price for each second.
@@ -126,7 +203,7 @@ func (s *chartInput) prices() []sample {
 	list := make([]sample, 0, len(s.Points))
 	for _, p := range s.Points {
 		if s.inPeriod(p.GetT()) && !math.IsNaN(p.GetP()) {
-			list = append(list, sample{float64(p.GetT()), math.Round(maxPrice * min(max(p.GetP(), 0), 1))})
+			list = append(list, sample{float64(p.GetT()), s.valueOf(math.Round(maxPrice * min(max(p.GetP(), 0), 1)))})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b sample) int { return cmp.Compare(a.t, b.t) })
@@ -139,13 +216,16 @@ func (s *chartInput) prices() []sample {
 	return out
 }
 
-// calls returns the newest calls of the period, at most maxMarks.
+// calls returns the newest calls of the period, at most maxMarks. The highlighted call is the last one, so that no mark covers it.
 func (s *chartInput) calls() []*signalv1.Signal {
 	var out []*signalv1.Signal
 	for _, call := range s.Calls {
-		if s.inPeriod(call.GetCreatedAt().GetSeconds()) && len(out) < maxMarks {
+		if s.inPeriod(call.GetCreatedAt().GetSeconds()) && len(out) < maxMarks && call.GetId() != s.Own.GetId() {
 			out = append(out, call)
 		}
+	}
+	if s.Own != nil && s.inPeriod(s.Own.GetCreatedAt().GetSeconds()) {
+		out = append(out, s.Own)
 	}
 	return out
 }
@@ -257,33 +337,37 @@ func linePath(run []sample, x, y axis, stepped bool) string {
 // which the line starts.
 func areaPath(line, left, bottom string) string { return line + "V" + bottom + "H" + left + "Z" }
 
-// summarize sets the texts of the lowest, highest and last price, and the price change over the period. Without samples, it sets
-// nothing.
+// summarize sets the texts of the lowest, highest and last price, the price change over the period, and the table of prices. There
+// must be at least two samples.
 func (c *chart) summarize(points []sample) {
-	if len(points) == 0 {
-		return
-	}
 	low, high := bounds(points, sample.value)
 	first, last := points[0].v, points[len(points)-1].v
-	c.Low, c.High, c.Last = format.Percent(int(low)), format.Percent(int(high)), format.Percent(int(last))
-	c.Change, c.Trend = format.PointsOf(int(last-first)), trendOf(int64(last-first))
+	c.Low, c.High, c.Last = format.Cents(int(low)), format.Cents(int(high)), format.Cents(int(last))
+	c.Change, c.Trend = format.PointsOf(int(last-first))+"¢", trendOf(int64(last-first))
+	rows := min(len(points), maxTableRows)
+	for i := range rows {
+		p := points[i*(len(points)-1)/(rows-1)]
+		at := time.Unix(int64(p.t), 0)
+		c.Table = append(c.Table, priceRow{format.When(at), protocol.Stamp(at), format.Cents(int(p.v))})
+	}
 }
 
-// sampleOf returns the point of a call in a chart: the time of filing, and the price of YES that corresponds to the scoring
-// price.
-func sampleOf(call *signalv1.Signal) sample {
+// sampleOf returns the point of a call in a chart: the time of filing, and the price of the charted side that corresponds to the
+// scoring price.
+func (s *chartInput) sampleOf(call *signalv1.Signal) sample {
 	p := format.ClampPrice(call.GetScoreBasisBps())
 	if call.GetDirection() == string(protocol.No) {
 		p = maxPrice - p
 	}
-	return sample{float64(call.GetCreatedAt().GetSeconds()), float64(p)}
+	return sample{float64(call.GetCreatedAt().GetSeconds()), s.valueOf(float64(p))}
 }
 
-func markOf(call *signalv1.Signal, m *marketv1.Market, at position) callMark {
+func (s *chartInput) markOf(call *signalv1.Signal, at position) callMark {
 	side, filed := call.GetDirection(), ledgerclient.Time(call.GetCreatedAt())
 	return callMark{
 		position: at, ID: call.GetId(), Class: format.SideClass(side), Up: side == string(protocol.Yes),
-		Title: format.CallerName(call) + ": " + view.SideName(m, side) + " at " + format.PriceOf(call) + ", " + format.When(filed),
+		Own:   s.Own != nil && call.GetId() == s.Own.GetId(),
+		Title: format.CallerName(call) + ": " + view.SideName(s.Market, side) + " at " + format.PriceOf(call) + ", " + format.When(filed),
 	}
 }
 

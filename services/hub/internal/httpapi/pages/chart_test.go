@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
@@ -37,29 +39,47 @@ func drawn(i protocol.Interval, points ...point) chart {
 	return newChart(chartInput{Points: points, Interval: i, Now: noon, Trading: true})
 }
 
-func TestChartOfNothing(t *testing.T) {
+// TestChartInWords checks that fewer than two prices are stated in words.
+func TestChartInWords(t *testing.T) {
 	t.Parallel()
-	for name, points := range map[string][]point{
-		"no points": nil, "only before": {ago(61, 0.5)}, "only ahead": {ago(-2, 0.5)}, "no price": {{T: noon.Unix(), P: math.NaN()}},
-		"no time": {{T: 0, P: 0.5}, {T: -5, P: 0.5}, {T: math.MaxInt64, P: 0.5}, {T: math.MinInt64, P: 0.5}},
+	const nothing = "No price history in this period."
+	for name, c := range map[string]struct {
+		points []point
+		want   string
+	}{
+		"no points": {nil, nothing}, "only before": {[]point{ago(61, 0.5)}, nothing}, "only ahead": {[]point{ago(-2, 0.5)}, nothing},
+		"no price": {[]point{{T: noon.Unix(), P: math.NaN()}}, nothing},
+		"no time":  {[]point{{T: 0, P: 0.5}, {T: -5, P: 0.5}, {T: math.MaxInt64, P: 0.5}, {T: math.MinInt64, P: 0.5}}, nothing},
+		"one":      {[]point{ago(30, 0.315)}, "Only one price in this period: YES 31.5¢ on 18 Sep 2026, 11:30 UTC."},
 	} {
-		if c := drawn(protocol.IntervalHour, points...); !c.Empty || len(c.Lines)+len(c.Dots)+len(c.YTicks) != 0 {
-			t.Errorf("%s: %+v", name, c)
+		if got := drawn(protocol.IntervalHour, c.points...); got.Words != c.want || len(got.Lines)+len(got.Dots)+len(got.YTicks) != 0 {
+			t.Errorf("%s: %+v", name, got)
 		}
+	}
+	m := &marketv1.Market{YesBps: proto.Int32(4000), Outcomes: []string{"Over", "Under"}}
+	if c := newChart(chartInput{Market: m, Side: protocol.No, Now: noon}); c.Words != nothing+" Under is at 60¢ now." {
+		t.Error(c.Words)
 	}
 }
 
-func TestChartOfOnePoint(t *testing.T) {
+// TestChartOfReceipt checks that the chart of a call shows the price of the called side and the distance to the outcome.
+func TestChartOfReceipt(t *testing.T) {
 	t.Parallel()
-	c := drawn(protocol.IntervalHour, ago(30, 0.315))
-	if c.Empty || len(c.Lines) != 0 || len(c.Dots) != 1 || c.Low != "31.5%" || c.High != "31.5%" || c.Last != "31.5%" || c.Change != "0" || c.Trend != "flat" {
-		t.Fatalf("%+v", c)
-	}
-	if c.Dots[0].X != "0%" || c.Now == nil || *c.Now != c.Dots[0] {
-		t.Errorf("the price is at %v, the last price at %v", c.Dots[0], c.Now)
-	}
-	if c = drawn(protocol.IntervalHour, ago(0, 0.5)); len(c.Dots) != 1 || c.Dots[0] != (position{"50%", "50%"}) {
-		t.Errorf("the current price is at %v", c.Dots)
+	for status, want := range map[string]distance{
+		"won":     {position{"50%", "80%"}, "won", "0%", "50%", "80%", "0%"},
+		"lost":    {position{"50%", "20%"}, "lost", "20%", "50%", "80%", "100%"},
+		"void":    {position: position{"50%", "50%"}},
+		"pending": {position: position{"50%", "50%"}},
+	} {
+		call := called(30, protocol.No, 4000)
+		call.Status, call.ResolvedAt = status, timestamppb.New(noon)
+		c := newChart(chartInput{
+			Side: protocol.No, Points: []point{ago(60, 0.65), ago(30, 0.6), ago(1, 0.55)}, Own: call, Receipt: true, Now: noon, From: noon.Add(-time.Hour),
+			Trading: true,
+		})
+		if *c.Distance != want || c.Low != "35¢" || c.High != "45¢" || c.Table[0].Price != "35¢" || len(c.Marks) != 1 || !c.Marks[0].Own {
+			t.Errorf("%s: %+v, want %+v in %+v", status, *c.Distance, want, c)
+		}
 	}
 }
 
@@ -69,16 +89,16 @@ func TestChartGeometry(t *testing.T) {
 		name   string
 		points []point
 		lines  []string
-		rows   string
+		rows   string // labels of prices in cents
 	}{
-		{"a line up", []point{ago(60, 0), ago(30, 0.5), ago(0, 1)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"out of order", []point{ago(0, 1), ago(60, 0), ago(30, 0.5)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"beyond the ends", []point{ago(60, -7), ago(30, 0.5), ago(0, 9)}, []string{"M0 1000L500 500L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"infinite", []point{ago(60, math.Inf(-1)), ago(0, math.Inf(1))}, []string{"M0 1000L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"one second twice", []point{ago(60, 0.9), ago(60, 0), ago(0, 1)}, []string{"M0 1000L1000 0"}, "0% 25% 50% 75% 100%"},
-		{"flat", []point{ago(60, 0.5), ago(30, 0.5), ago(0, 0.5)}, []string{"M0 500L500 500L1000 500"}, "45% 47.5% 50% 52.5% 55%"},
-		{"flat at the bottom", []point{ago(60, 0), ago(0, 0)}, []string{"M0 1000L1000 1000"}, "0% 2% 4% 6% 8% 10%"},
-		{"flat at the top", []point{ago(60, 1), ago(0, 1)}, []string{"M0 0L1000 0"}, "90% 92% 94% 96% 98% 100%"},
+		{"a line up", []point{ago(60, 0), ago(30, 0.5), ago(0, 1)}, []string{"M0 1000L500 500L1000 0"}, "0¢ 25¢ 50¢ 75¢ 100¢"},
+		{"out of order", []point{ago(0, 1), ago(60, 0), ago(30, 0.5)}, []string{"M0 1000L500 500L1000 0"}, "0¢ 25¢ 50¢ 75¢ 100¢"},
+		{"beyond the ends", []point{ago(60, -7), ago(30, 0.5), ago(0, 9)}, []string{"M0 1000L500 500L1000 0"}, "0¢ 25¢ 50¢ 75¢ 100¢"},
+		{"infinite", []point{ago(60, math.Inf(-1)), ago(0, math.Inf(1))}, []string{"M0 1000L1000 0"}, "0¢ 25¢ 50¢ 75¢ 100¢"},
+		{"one second twice", []point{ago(60, 0.9), ago(60, 0), ago(0, 1)}, []string{"M0 1000L1000 0"}, "0¢ 25¢ 50¢ 75¢ 100¢"},
+		{"flat", []point{ago(60, 0.5), ago(30, 0.5), ago(0, 0.5)}, []string{"M0 500L500 500L1000 500"}, "45¢ 47.5¢ 50¢ 52.5¢ 55¢"},
+		{"flat at the bottom", []point{ago(60, 0), ago(0, 0)}, []string{"M0 1000L1000 1000"}, "0¢ 2¢ 4¢ 6¢ 8¢ 10¢"},
+		{"flat at the top", []point{ago(60, 1), ago(0, 1)}, []string{"M0 0L1000 0"}, "90¢ 92¢ 94¢ 96¢ 98¢ 100¢"},
 	} {
 		got := drawn(protocol.IntervalHour, c.points...)
 		var rows []string
@@ -147,15 +167,17 @@ func TestChartMarks(t *testing.T) {
 	if c.Marks[0].Up || !c.Marks[1].Up || c.Marks[1].Title != "@mara_k: YES at 70¢, 18 Sep 2026, 11:45 UTC" {
 		t.Errorf("%+v", c.Marks[:2])
 	}
-	alone := newChart(chartInput{Calls: calls[:1], Interval: protocol.IntervalHour, Now: noon, Trading: true})
-	if alone.Empty || !alone.NoPrices || len(alone.Marks) != 1 || alone.Now != nil || len(alone.YTicks) < 2 {
-		t.Errorf("calls without prices: %+v", alone)
+	own := called(15, protocol.Yes, 7000)
+	own.Id = "own"
+	c = newChart(chartInput{Points: []point{ago(60, 0), ago(0, 1)}, Calls: append(calls, own), Own: own, Interval: protocol.IntervalHour, Now: noon})
+	if last := c.Marks[len(c.Marks)-1]; !last.Own || last.ID != "own" || len(c.Marks) != 5 || c.Marks[0].Own {
+		t.Errorf("the own call: %+v", c.Marks)
 	}
 	many := make([]*signalv1.Signal, 250)
 	for i := range many {
 		many[i] = called(i/10, protocol.Yes, 5000)
 	}
-	if c := newChart(chartInput{Calls: many, Interval: protocol.IntervalHour, Now: noon}); len(c.Marks) != maxMarks || c.Marks[0].X != "100%" {
+	if c := newChart(chartInput{Points: []point{ago(60, 0), ago(0, 1)}, Calls: many, Interval: protocol.IntervalHour, Now: noon}); len(c.Marks) != maxMarks || c.Marks[0].X != "100%" {
 		t.Errorf("%d marks", len(c.Marks))
 	}
 }

@@ -117,7 +117,7 @@ func (b *fixture) fill() {
 	})
 	b.ledger.Lock()
 	defer b.ledger.Unlock()
-	b.ledger.Histories = map[string][]*cataloguev1.HistoryPoint{"24H " + gauge: points, "1H " + gauge: points[30:]}
+	b.ledger.Histories = map[string][]*cataloguev1.HistoryPoint{"24H " + gauge: points, "7D " + gauge: points, "1H " + gauge: points[30:]}
 	b.ledger.Sentiments = map[string]*cataloguev1.GetSentimentResponse{gauge: {
 		No: 1, WeightNo: 0.7, ConfidenceNo: proto.Float64(70), TakesNo: 1, Signals24H: 1, Move24HBps: proto.Int32(-450),
 	}}

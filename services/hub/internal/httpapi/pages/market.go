@@ -103,7 +103,8 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 	p.addStatus(m, outcome.Value, s.Now())
 	p.Tabs = tabsOf(interval)
 	p.Chart = newChart(chartInput{
-		Market: m, Points: history.Value.GetPoints(), Calls: ledger.Value.GetSignals(), Interval: interval, Now: s.Now(),
+		Market: m, Points: history.Value.GetPoints(), Calls: ledger.Value.GetSignals(), Own: crowd.Value.GetOwn(),
+		Interval: interval, Now: s.Now(),
 		Stepped: m.GetProvider() == string(protocol.Manual), Trading: m.GetStatus() == string(protocol.MarketOpen),
 	})
 	p.Calls = ledger.Value.GetYes() + ledger.Value.GetNo()

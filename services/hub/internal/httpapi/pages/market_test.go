@@ -24,7 +24,7 @@ func TestMarketPage(t *testing.T) {
 		`<meta property="og:title" content="`+question, `content="YES 31.5%, NO 68.5%. Open. 1 call. Ends 30 Nov 2026, 12:00 UTC."`,
 		`<a href="https://venue.example/event/gauge" rel="noopener nofollow ugc">Polymarket</a> · Science`, `is-open">Open<`,
 		"<b>31.5%</b><span>YES</span>", "<b>68.5%</b><span>NO</span>", "73 days left", "$182,000", "$9,100", "$22,000",
-		`<path class="line" d="M`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
+		`<path class="line" d="M`, `role="img" aria-label="Price of YES: low 30¢, high 31.5¢, last 31.5¢"`, `<td class="num n">30¢</td>`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
 		`<a href="?interval=24H#price" title="last 24 hours" aria-current="true">24H</a>`, `<a href="?interval=1H#price" title="last hour">1H</a>`,
 		"Crowd, 1 call", `<b title="percentage points">−31.5 pp</b>. Forecasters are less confident in YES than the market.`,
 		"Leans NO", "Average confidence: NO 70%", "1 take: 0 for YES, 1 for NO", "Last 24 hours: 1 call, price −4.5 percentage points",
@@ -33,9 +33,24 @@ func TestMarketPage(t *testing.T) {
 		"!unavailable", "!No outcome yet", "!Top forecasters")
 	cached(t, w, shared)
 	has(t, b.get("/m/"+gauge+"?interval=1H"), 200, `title="last hour" aria-current="true"`, `!title="last 24 hours" aria-current`)
-	has(t, b.get("/m/"+gauge+"?interval=ALL"), 200, "No price history in this period.", `class="mark side-no"`)
+	has(t, b.get("/m/"+gauge+"?interval=ALL"), 200, "No price history in this period. YES is at 31.5¢ now.", `!class="mark side`)
 	has(t, b.get("/m/"+gauge+"?interval=%3Cb%3E"), 200, `title="last 24 hours" aria-current="true"`)
-	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the period 24H.", "No calls yet.", "No calls by people yet.", "No related markets.", "!Volume")
+	has(t, b.get("/m/kalshi-MILL"), 200, "No price history in this period. YES is at 5¢ now.", "No calls yet.", "No calls by people yet.", "No related markets.", "!Volume")
+}
+
+// TestReceiptChart checks that a receipt has the price of its side, the distance to the outcome, and the prices as a table.
+func TestReceiptChart(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	receipt := "/receipts/" + callID
+	has(t, b.get(receipt), 200, "Price of NO</h2>", `aria-label="Price of NO: low 68.5¢, high 70¢, last 68.5¢"`, `<td class="num n">70¢</td>`,
+		`<line class="level"`, "The dashed line is the price of the call, 68.5¢.", `<a class="mark side-no own"`, `!class="distance`)
+	b.edit(func(s *signalv1.Signal) {
+		s.Status, s.Score, s.Counted, s.ResolvedAt = "won", proto.Int32(31), proto.Bool(true), timestamppb.New(b.clock.Now())
+	}, nil, nil, nil)
+	has(t, b.get(receipt), 200, `<rect class="distance won"`, "to the outcome: +31 points.")
+	b.ledger.Fail(apitest.ErrDB, "ListHistory")
+	has(t, b.get(receipt), 200, "Price history is unavailable.", "!<figure")
 }
 
 // TestMarketPageParts checks that the page of a market is served without the parts whose source fails or times out.

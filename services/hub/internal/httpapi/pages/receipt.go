@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
@@ -44,6 +46,7 @@ type receiptPage struct {
 	ProofURL, Disputed        string
 	Bars                      []format.Bar
 	BarsWidth                 int
+	Chart                     chart
 	Events                    []receiptEvent
 	Update                    *eventPanel // nil unless the visitor filed the call
 	Share                     *sharePanel // nil if the call is not public
@@ -78,11 +81,22 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 		return err
 	}
 	sig := found.GetSignal()
+	g := site.NewPartReader(ctx, site.PartsTimeout)
+	from, interval := chartPeriod(sig, s.Now())
+	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
+		MarketId: sig.GetMarketId(), Interval: string(interval),
+	})
 	m := s.sidesOf(ctx, sig.GetMarketId())
-	p := s.receiptOf(c, sig, m)
-	p.Unlisted = sig.GetUnconfirmed()
 	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // without the outcome, the page is still served
+	unavailable := g.Wait()
+	p := s.receiptOf(c, sig, m)
+	p.Unlisted, p.Unavailable = sig.GetUnconfirmed(), unavailable
 	p.addResult(sig, outcome)
+	p.Chart = newChart(chartInput{
+		Market: m, Side: protocol.Side(sig.GetDirection()), Points: history.Value.GetPoints(), Own: sig, Receipt: true,
+		Interval: interval, From: from, Now: chartEnd(sig, s.Now()), Stepped: m.GetProvider() == string(protocol.Manual),
+		Trading: m.GetStatus() == string(protocol.MarketOpen) && !p.Settled,
+	})
 	p.Outcome = view.SideName(m, p.Outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
@@ -95,7 +109,25 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 	if !p.Unlisted {
 		p.Share = s.shareOf(id, p.Side, p.Price, p.MarketTitle)
 	}
-	return s.Render(c, status, "receipt", p)
+	return s.RenderParts(c, g, status, "receipt", p)
+}
+
+// chartPeriod returns the start of the price chart of a call, one day before the call, and the shortest interval of the history that
+// contains it.
+func chartPeriod(sig *signalv1.Signal, now time.Time) (from time.Time, interval protocol.Interval) {
+	from = ledgerclient.Time(sig.GetCreatedAt()).Add(-day)
+	if from.Before(protocol.IntervalWeek.Start(now)) {
+		return from, protocol.IntervalAll
+	}
+	return from, protocol.IntervalWeek
+}
+
+// chartEnd returns the end of the price chart of a call: its result, or now while it is open.
+func chartEnd(sig *signalv1.Signal, now time.Time) time.Time {
+	if at := sig.GetResolvedAt(); at != nil {
+		return at.AsTime()
+	}
+	return now
 }
 
 // sidesOf returns a market with the names of its sides. It returns nil if the market cannot be read within titlesTimeout; a page
