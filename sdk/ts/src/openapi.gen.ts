@@ -4633,7 +4633,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out on the pages
-         * @description Ends the session, or with `everywhere=yes` every session of the operator, and clears the cookies of the session and of the developer page in this browser. The first works without a session.
+         * @description Ends the session, and clears the cookies of the session and of the developer page in this browser. It works without a session.
          */
         post: operations["signOutByForm"];
         delete?: never;
@@ -15337,8 +15337,6 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     csrf?: components["schemas"]["FormToken"];
-                    /** @enum {string} */
-                    everywhere?: "yes";
                     return_to?: string;
                 };
             };

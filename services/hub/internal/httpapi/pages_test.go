@@ -132,6 +132,8 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	}
 	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read"), 200, "", "dk_")
 	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=bot&permission=read&permission=read"), 400, "")
+	b.clock.Advance(15*time.Minute + time.Second)
+	want(t, w.visit(false, http.MethodPost, "/dev/keys", "label=old+bot&permission=read"), 403, "", "No key was created.", ` value="old bot"`)
 	want(t, w.visit(true, http.MethodPost, "/dev/session", back(aPerson, "")), http.StatusForbidden, "")
 }
 

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"crypto/sha256"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -218,18 +217,6 @@ func TestSessionIsBoundToItsBrowser(t *testing.T) {
 	want(t, b.send("GET", ownClaims, "", with("Cookie", pair)), 401, "unauthenticated")
 	want(t, b.send("GET", ownClaims, "", with("Cookie", pair+"; __Host-"+other)), 401, "unauthenticated")
 	want(t, b.send("GET", ownClaims, "", with("Cookie", b.cookie)), 200, "")
-}
-
-func TestPageSignsOutEverywhere(t *testing.T) {
-	t.Parallel()
-	b := withPages(t)
-	other := with("Cookie", b.signIn(b.operator("mara_k")))
-	page := b.send("GET", "/profile", "", b.bySession())
-	if !strings.Contains(page.Body.String(), `name="everywhere" value="yes"`) {
-		t.Errorf("the account page does not offer to sign out everywhere: %d", page.Code)
-	}
-	want(t, b.post("/sign-out", url.Values{"everywhere": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
-	want(t, b.send("GET", ownClaims, "", other), 401, "unauthenticated")
 }
 
 // knownKey returns a key that the hub has verified once.

@@ -37,7 +37,9 @@ func TestSettingsPage(t *testing.T) {
 	want(t, b.post("/settings/sessions/revoke", url.Values{"session": {other}}, second), http.StatusSeeOther, "", "Location: /settings?done=revoked")
 	want(t, b.send("GET", "/settings", "", first), http.StatusSeeOther, "")
 	want(t, b.send("GET", "/settings?done=revoked", "", second), 200, "", "The device is signed out.", "!value=\""+other)
+	third := with("Cookie", b.signIn(b.mara))
 	want(t, b.post("/settings/sessions/revoke-all", url.Values{}, second), http.StatusSeeOther, "", "Location: /sign-in?return_to=%2Fsettings")
+	want(t, b.send("GET", ownClaims, "", third), 401, "unauthenticated")
 	b.clock.Advance(time.Minute)
 	want(t, b.send("GET", "/settings", "", second), http.StatusSeeOther, "")
 }

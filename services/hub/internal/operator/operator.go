@@ -59,5 +59,12 @@ type Class struct {
 	DisplayName string
 }
 
+// FreshSignIn is the time after a sign-in during which a session may change the payout address, create keys on the pages, export
+// the data of the account and delete the account.
+const FreshSignIn = 15 * time.Minute
+
+// IsFresh reports whether a sign-in is recent enough at the time now. The zero time is never recent.
+func IsFresh(signedInAt, now time.Time) bool { return now.Sub(signedInAt) <= FreshSignIn }
+
 // ErrUnknown is the error of a request for an unknown operator or key.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "there is no such operator or key")

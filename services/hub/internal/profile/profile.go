@@ -31,9 +31,6 @@ var (
 		With("field", "payoutAddress")
 )
 
-// PayoutSignIn is the time after a sign-in during which the session may change the payout address.
-const PayoutSignIn = 15 * time.Minute
-
 // ofMember maps each member name of profile.update to the error for an invalid value.
 var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
@@ -55,7 +52,7 @@ func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, no
 // sign-in of the caller's session, or zero for other credentials. Errors: session_required, the errors of Check, and the errors
 // of the ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
-	if p.PayoutAddress.Given && s.now().Sub(signedInAt) > PayoutSignIn {
+	if p.PayoutAddress.Given && !operator.IsFresh(signedInAt, s.now()) {
 		return operator.ErrSession
 	}
 	p, err := Check(p)

@@ -110,8 +110,8 @@ func TestPayoutAddressNeedsARecentSignIn(t *testing.T) {
 	}{
 		"a key":                  {time.Time{}, operator.ErrSession},
 		"a session of yesterday": {noon.Add(-24 * time.Hour), operator.ErrSession},
-		"one second too old":     {noon.Add(-profile.PayoutSignIn - time.Second), operator.ErrSession},
-		"fifteen minutes":        {noon.Add(-profile.PayoutSignIn), nil},
+		"one second too old":     {noon.Add(-operator.FreshSignIn - time.Second), operator.ErrSession},
+		"fifteen minutes":        {noon.Add(-operator.FreshSignIn), nil},
 		"just now":               {noon, nil},
 	} {
 		before := len(w.got)

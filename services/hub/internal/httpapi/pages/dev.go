@@ -36,12 +36,15 @@ const (
 	maxState      = 64
 
 	sessionPath = "/dev/session"
+
+	developerKey = "developer" // time of the sign-in of the developer, in the context of a request
 )
 
 type devPage struct {
 	site.Layout
 	LoginURL       string
 	SignedIn       bool
+	SignInAgain    string // URL of a new sign-in that a change needs; empty: none
 	Handle         string
 	Notice, NewKey string
 	Keys           []keyRow
@@ -85,9 +88,7 @@ func (s *server) dev(c echo.Context) error {
 	}
 	p := s.devPage(c)
 	p.Handle = s.Viewer(c).Handle
-	if s.LoginURL != "" {
-		p.LoginURL = s.StartSignIn(c, site.DevPath)
-	}
+	p.LoginURL = s.StartSignIn(c, site.DevPath)
 	return s.Render(c, http.StatusOK, "dev", p)
 }
 
@@ -161,6 +162,7 @@ func (s *server) developer(c echo.Context) (operator.Operator, error) {
 	if err != nil {
 		return operator.Operator{}, err
 	}
+	c.Set(developerKey, who.SignedInAt)
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
 	if v := s.Viewer(c); err == nil && v.Session.UserID != "" && v.Session.UserID != string(op.ID) {
@@ -229,9 +231,15 @@ func (s *server) startSession(c echo.Context) error {
 	return site.Redirect(c, back)
 }
 
-// mint handles POST /dev/keys, which creates an operator key. Only this response shows the key.
+// mint handles POST /dev/keys, which creates an operator key. It requires a recent sign-in. Only this response shows the key.
 func (s *server) mint(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := keyFormOf(form)
+	if at, _ := c.Get(developerKey).(time.Time); !operator.IsFresh(at, s.Now()) {
+		return s.showDev(c, http.StatusForbidden, op, func(p *devPage) {
+			p.Key, p.SignInAgain = typed, s.StartSignIn(c, site.DevPath)
+			p.Notice = "No key was created. Sign in again, and create it within 15 minutes."
+		})
+	}
 	var minted *operatorv1.MintKeyResponse
 	draft, err := operator.NewKeyDraft(typed.Label, typed.Permissions, true)
 	if err == nil {

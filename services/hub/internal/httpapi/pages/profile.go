@@ -29,6 +29,7 @@ type profilePage struct {
 	Address          string            // address of a rejected claim
 	Payout           payoutState
 	Provider         string // name of the identity provider
+	SignInAgain      string // URL of a new sign-in that a change needs; empty: none
 	MaxBio           int
 }
 
@@ -111,8 +112,8 @@ func (s *server) changeProfile(c echo.Context, account identityclaim.Account, fo
 	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.Viewer(c).Session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
-			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. To change this address, sign out, sign in again "+
-				"and save within 15 minutes."
+			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. Sign in again, and save within 15 minutes."
+			p.SignInAgain = s.StartSignIn(c, site.ProfilePath)
 		})
 	}
 	if field := fieldOf(err); field != "" {

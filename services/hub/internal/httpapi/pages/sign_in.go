@@ -34,14 +34,11 @@ func (s *server) signIn(c echo.Context) error {
 		BackLabel: site.ReturnLabel(back),
 	}
 	p.Unlisted, p.Account.SignInURL = true, "" // the header must not link to this page
-	if s.LoginURL != "" {
-		p.Login = s.StartSignIn(c, back)
-	}
+	p.Login = s.StartSignIn(c, back)
 	return s.Render(c, http.StatusOK, "signin", p)
 }
 
-// signOut handles POST /sign-out, which ends the session and redirects to the sign-in page. With everywhere=yes, it ends every
-// session of the operator; without a session, such a request fails.
+// signOut handles POST /sign-out, which ends the session and redirects to the sign-in page.
 func (s *server) signOut(c echo.Context) error {
 	site.SetPrivate(c)
 	if !s.OwnPage(c) {
@@ -58,7 +55,7 @@ func (s *server) signOut(c echo.Context) error {
 	}
 	s.SetCookie(c, site.DevPath, site.CookieLogin, "", site.Expired)
 	s.DropDraft(c)
-	if err := s.EndSession(c, form.Get("everywhere") == "yes"); err != nil {
+	if err := s.EndSession(c, false); err != nil {
 		return err
 	}
 	return site.Redirect(c, site.SignInURL(form.Get("return_to")))

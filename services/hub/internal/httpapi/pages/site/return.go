@@ -65,8 +65,11 @@ func ReturnLabel(address string) string {
 }
 
 // StartSignIn sets the state cookie of a sign-in and returns the URL of the sign-in at the provider. back is the path to which
-// the sign-in returns.
+// the sign-in returns. Without a configured provider, it returns "".
 func (s *Site) StartSignIn(c echo.Context, back string) string {
+	if s.LoginURL == "" {
+		return ""
+	}
 	state := rand.Text()
 	s.SetCookie(c, DevPath, CookieState, state, stateLife)
 	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
