@@ -42,7 +42,7 @@ for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	step "building programs for $platform"
 	mkdir -p "$work/programs/$platform"
 	CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} GOFLAGS='-trimpath -buildvcs=false' go build \
-		-ldflags "-s -w -X $variables.version=$version -X $variables.commit=$commit" \
+		-ldflags "-s -w -X $variables.version=$version -X $variables.commit=$commit -X $variables.date=$(git show -s --format=%cI "$commit")" \
 		-o "$work/programs/$platform/" ./services/api ./services/hub ./services/clock ./cmd/signalcast
 done
 

@@ -28,7 +28,7 @@ const (
 	dayTime = 35 * time.Second
 	// skillTime is the timeout of the statistics of an operator, whose cost grows with the number of distinct prices.
 	skillTime = 5 * time.Second
-	// pulseTime is the timeout of the statistics of the whole network.
+	// pulseTime is the timeout of the statistics of the whole network and of the addresses of all its pages.
 	pulseTime = 10 * time.Second
 )
 
@@ -38,6 +38,7 @@ var deadlines = map[string]time.Duration{
 	boardv1.BoardReadService_GetRecord_FullMethodName:              readTime,
 	boardv1.BoardReadService_ListBroadcast_FullMethodName:          readTime,
 	cataloguev1.CatalogueReadService_FindMarkets_FullMethodName:    readTime,
+	cataloguev1.CatalogueReadService_ListAddresses_FullMethodName:  pulseTime,
 	cataloguev1.CatalogueReadService_ListGaps_FullMethodName:       readTime,
 	cataloguev1.CatalogueReadService_ListResolved_FullMethodName:   readTime,
 	cataloguev1.CatalogueReadService_ListTiles_FullMethodName:      readTime,

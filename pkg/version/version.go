@@ -5,19 +5,22 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"time"
 )
 
 // Development is the version of a build for which neither the linker nor the Go toolchain set a version.
 const Development = "devel"
 
-// version and commit are set by the linker: -ldflags "-X github.com/signalcast/signalcast/pkg/version.version=v0.1.0".
-var version, commit string
+// version, commit and date are set by the linker: -ldflags "-X github.com/signalcast/signalcast/pkg/version.version=v0.1.0". date is the
+// time of the commit in the format of RFC 3339.
+var version, commit, date string
 
 // Build contains the version and commit of a program, and the Go version that built it.
 type Build struct {
-	Version string // semantic version with the prefix v, or Development
-	Commit  string // git commit, with the suffix -dirty if the tree had changes; empty if unknown
-	Go      string // version of the Go toolchain
+	Version string    // semantic version with the prefix v, or Development
+	Commit  string    // git commit, with the suffix -dirty if the tree had changes; empty if unknown
+	Go      string    // version of the Go toolchain
+	Date    time.Time // time of the commit; zero if unknown
 }
 
 // Read returns the build of the running program, with Development if its version is unknown.
@@ -27,6 +30,9 @@ func Read() Build {
 		b = b.withDefaults(info)
 	}
 	b.Version = cmp.Or(b.Version, Development)
+	if t, err := time.Parse(time.RFC3339, date); err == nil {
+		b.Date = t
+	}
 	return b
 }
 
@@ -41,6 +47,9 @@ func (b Build) withDefaults(info *debug.BuildInfo) Build {
 		if recorded["vcs.modified"] == "true" {
 			b.Commit += "-dirty"
 		}
+	}
+	if t, err := time.Parse(time.RFC3339, recorded["vcs.time"]); err == nil {
+		b.Date = t
 	}
 	if b.Version == "" && info.Main.Version != "(devel)" {
 		b.Version = info.Main.Version

@@ -1297,6 +1297,163 @@ func (x *Gap) GetCrowdNo() int64 {
 	return 0
 }
 
+type ListAddressesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Offset        int64                  `protobuf:"varint,1,opt,name=offset,proto3" json:"offset,omitempty"` // number of addresses to skip
+	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`   // at most 50,000
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAddressesRequest) Reset() {
+	*x = ListAddressesRequest{}
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAddressesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAddressesRequest) ProtoMessage() {}
+
+func (x *ListAddressesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAddressesRequest.ProtoReflect.Descriptor instead.
+func (*ListAddressesRequest) Descriptor() ([]byte, []int) {
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListAddressesRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *ListAddressesRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListAddressesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Addresses     []*Address             `protobuf:"bytes,1,rep,name=addresses,proto3" json:"addresses,omitempty"`
+	Total         int64                  `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"` // number of all addresses
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAddressesResponse) Reset() {
+	*x = ListAddressesResponse{}
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAddressesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAddressesResponse) ProtoMessage() {}
+
+func (x *ListAddressesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAddressesResponse.ProtoReflect.Descriptor instead.
+func (*ListAddressesResponse) Descriptor() ([]byte, []int) {
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ListAddressesResponse) GetAddresses() []*Address {
+	if x != nil {
+		return x.Addresses
+	}
+	return nil
+}
+
+func (x *ListAddressesResponse) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+// Address names a market that a venue has confirmed, or an operator with a call. Neither is hidden.
+type Address struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"` // empty: the address is that of an operator
+	Handle        string                 `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Address) Reset() {
+	*x = Address{}
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Address) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Address) ProtoMessage() {}
+
+func (x *Address) ProtoReflect() protoreflect.Message {
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Address.ProtoReflect.Descriptor instead.
+func (*Address) Descriptor() ([]byte, []int) {
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Address) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Address) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
 var File_catalogue_v1_catalogue_proto protoreflect.FileDescriptor
 
 const file_catalogue_v1_catalogue_proto_rawDesc = "" +
@@ -1419,7 +1576,16 @@ const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\x03Gap\x124\n" +
 	"\x06market\x18\x01 \x01(\v2\x1c.signalcast.market.v1.MarketR\x06market\x12\x1b\n" +
 	"\tcrowd_yes\x18\x02 \x01(\x03R\bcrowdYes\x12\x19\n" +
-	"\bcrowd_no\x18\x03 \x01(\x03R\acrowdNo2\xf0\x05\n" +
+	"\bcrowd_no\x18\x03 \x01(\x03R\acrowdNo\"D\n" +
+	"\x14ListAddressesRequest\x12\x16\n" +
+	"\x06offset\x18\x01 \x01(\x03R\x06offset\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\"m\n" +
+	"\x15ListAddressesResponse\x12>\n" +
+	"\taddresses\x18\x01 \x03(\v2 .signalcast.catalogue.v1.AddressR\taddresses\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\">\n" +
+	"\aAddress\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x16\n" +
+	"\x06handle\x18\x02 \x01(\tR\x06handle2\xe0\x06\n" +
 	"\x14CatalogueReadService\x12h\n" +
 	"\vFindMarkets\x12+.signalcast.catalogue.v1.FindMarketsRequest\x1a,.signalcast.catalogue.v1.FindMarketsResponse\x12k\n" +
 	"\fListResolved\x12,.signalcast.catalogue.v1.ListResolvedRequest\x1a-.signalcast.catalogue.v1.ListResolvedResponse\x12b\n" +
@@ -1428,7 +1594,8 @@ const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\n" +
 	"GetRelated\x12*.signalcast.catalogue.v1.GetRelatedRequest\x1a+.signalcast.catalogue.v1.GetRelatedResponse\x12k\n" +
 	"\fGetSentiment\x12,.signalcast.catalogue.v1.GetSentimentRequest\x1a-.signalcast.catalogue.v1.GetSentimentResponse\x12_\n" +
-	"\bListGaps\x12(.signalcast.catalogue.v1.ListGapsRequest\x1a).signalcast.catalogue.v1.ListGapsResponseBAZ?github.com/signalcast/signalcast/proto/catalogue/v1;cataloguev1b\x06proto3"
+	"\bListGaps\x12(.signalcast.catalogue.v1.ListGapsRequest\x1a).signalcast.catalogue.v1.ListGapsResponse\x12n\n" +
+	"\rListAddresses\x12-.signalcast.catalogue.v1.ListAddressesRequest\x1a..signalcast.catalogue.v1.ListAddressesResponseBAZ?github.com/signalcast/signalcast/proto/catalogue/v1;cataloguev1b\x06proto3"
 
 var (
 	file_catalogue_v1_catalogue_proto_rawDescOnce sync.Once
@@ -1442,7 +1609,7 @@ func file_catalogue_v1_catalogue_proto_rawDescGZIP() []byte {
 	return file_catalogue_v1_catalogue_proto_rawDescData
 }
 
-var file_catalogue_v1_catalogue_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_catalogue_v1_catalogue_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_catalogue_v1_catalogue_proto_goTypes = []any{
 	(*FindMarketsRequest)(nil),    // 0: signalcast.catalogue.v1.FindMarketsRequest
 	(*FindMarketsResponse)(nil),   // 1: signalcast.catalogue.v1.FindMarketsResponse
@@ -1463,45 +1630,51 @@ var file_catalogue_v1_catalogue_proto_goTypes = []any{
 	(*ListGapsRequest)(nil),       // 16: signalcast.catalogue.v1.ListGapsRequest
 	(*ListGapsResponse)(nil),      // 17: signalcast.catalogue.v1.ListGapsResponse
 	(*Gap)(nil),                   // 18: signalcast.catalogue.v1.Gap
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
-	(*v1.Market)(nil),             // 20: signalcast.market.v1.Market
+	(*ListAddressesRequest)(nil),  // 19: signalcast.catalogue.v1.ListAddressesRequest
+	(*ListAddressesResponse)(nil), // 20: signalcast.catalogue.v1.ListAddressesResponse
+	(*Address)(nil),               // 21: signalcast.catalogue.v1.Address
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*v1.Market)(nil),             // 23: signalcast.market.v1.Market
 }
 var file_catalogue_v1_catalogue_proto_depIdxs = []int32{
-	19, // 0: signalcast.catalogue.v1.FindMarketsRequest.end_after:type_name -> google.protobuf.Timestamp
-	19, // 1: signalcast.catalogue.v1.FindMarketsRequest.end_before:type_name -> google.protobuf.Timestamp
-	20, // 2: signalcast.catalogue.v1.FindMarketsResponse.markets:type_name -> signalcast.market.v1.Market
+	22, // 0: signalcast.catalogue.v1.FindMarketsRequest.end_after:type_name -> google.protobuf.Timestamp
+	22, // 1: signalcast.catalogue.v1.FindMarketsRequest.end_before:type_name -> google.protobuf.Timestamp
+	23, // 2: signalcast.catalogue.v1.FindMarketsResponse.markets:type_name -> signalcast.market.v1.Market
 	4,  // 3: signalcast.catalogue.v1.ListResolvedResponse.markets:type_name -> signalcast.catalogue.v1.ResolvedMarket
-	19, // 4: signalcast.catalogue.v1.ResolvedMarket.resolved_at:type_name -> google.protobuf.Timestamp
+	22, // 4: signalcast.catalogue.v1.ResolvedMarket.resolved_at:type_name -> google.protobuf.Timestamp
 	7,  // 5: signalcast.catalogue.v1.ListTilesResponse.tiles:type_name -> signalcast.catalogue.v1.Tile
-	19, // 6: signalcast.catalogue.v1.ListTilesResponse.updated_at:type_name -> google.protobuf.Timestamp
-	19, // 7: signalcast.catalogue.v1.Tile.ends_at:type_name -> google.protobuf.Timestamp
+	22, // 6: signalcast.catalogue.v1.ListTilesResponse.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 7: signalcast.catalogue.v1.Tile.ends_at:type_name -> google.protobuf.Timestamp
 	10, // 8: signalcast.catalogue.v1.ListHistoryResponse.points:type_name -> signalcast.catalogue.v1.HistoryPoint
-	20, // 9: signalcast.catalogue.v1.GetRelatedResponse.active:type_name -> signalcast.market.v1.Market
+	23, // 9: signalcast.catalogue.v1.GetRelatedResponse.active:type_name -> signalcast.market.v1.Market
 	13, // 10: signalcast.catalogue.v1.GetRelatedResponse.related:type_name -> signalcast.catalogue.v1.Relation
-	20, // 11: signalcast.catalogue.v1.Relation.market:type_name -> signalcast.market.v1.Market
-	20, // 12: signalcast.catalogue.v1.GetSentimentResponse.market:type_name -> signalcast.market.v1.Market
-	19, // 13: signalcast.catalogue.v1.GetSentimentResponse.updated_at:type_name -> google.protobuf.Timestamp
+	23, // 11: signalcast.catalogue.v1.Relation.market:type_name -> signalcast.market.v1.Market
+	23, // 12: signalcast.catalogue.v1.GetSentimentResponse.market:type_name -> signalcast.market.v1.Market
+	22, // 13: signalcast.catalogue.v1.GetSentimentResponse.updated_at:type_name -> google.protobuf.Timestamp
 	18, // 14: signalcast.catalogue.v1.ListGapsResponse.gaps:type_name -> signalcast.catalogue.v1.Gap
-	20, // 15: signalcast.catalogue.v1.Gap.market:type_name -> signalcast.market.v1.Market
-	0,  // 16: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:input_type -> signalcast.catalogue.v1.FindMarketsRequest
-	2,  // 17: signalcast.catalogue.v1.CatalogueReadService.ListResolved:input_type -> signalcast.catalogue.v1.ListResolvedRequest
-	5,  // 18: signalcast.catalogue.v1.CatalogueReadService.ListTiles:input_type -> signalcast.catalogue.v1.ListTilesRequest
-	8,  // 19: signalcast.catalogue.v1.CatalogueReadService.ListHistory:input_type -> signalcast.catalogue.v1.ListHistoryRequest
-	11, // 20: signalcast.catalogue.v1.CatalogueReadService.GetRelated:input_type -> signalcast.catalogue.v1.GetRelatedRequest
-	14, // 21: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:input_type -> signalcast.catalogue.v1.GetSentimentRequest
-	16, // 22: signalcast.catalogue.v1.CatalogueReadService.ListGaps:input_type -> signalcast.catalogue.v1.ListGapsRequest
-	1,  // 23: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:output_type -> signalcast.catalogue.v1.FindMarketsResponse
-	3,  // 24: signalcast.catalogue.v1.CatalogueReadService.ListResolved:output_type -> signalcast.catalogue.v1.ListResolvedResponse
-	6,  // 25: signalcast.catalogue.v1.CatalogueReadService.ListTiles:output_type -> signalcast.catalogue.v1.ListTilesResponse
-	9,  // 26: signalcast.catalogue.v1.CatalogueReadService.ListHistory:output_type -> signalcast.catalogue.v1.ListHistoryResponse
-	12, // 27: signalcast.catalogue.v1.CatalogueReadService.GetRelated:output_type -> signalcast.catalogue.v1.GetRelatedResponse
-	15, // 28: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:output_type -> signalcast.catalogue.v1.GetSentimentResponse
-	17, // 29: signalcast.catalogue.v1.CatalogueReadService.ListGaps:output_type -> signalcast.catalogue.v1.ListGapsResponse
-	23, // [23:30] is the sub-list for method output_type
-	16, // [16:23] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	23, // 15: signalcast.catalogue.v1.Gap.market:type_name -> signalcast.market.v1.Market
+	21, // 16: signalcast.catalogue.v1.ListAddressesResponse.addresses:type_name -> signalcast.catalogue.v1.Address
+	0,  // 17: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:input_type -> signalcast.catalogue.v1.FindMarketsRequest
+	2,  // 18: signalcast.catalogue.v1.CatalogueReadService.ListResolved:input_type -> signalcast.catalogue.v1.ListResolvedRequest
+	5,  // 19: signalcast.catalogue.v1.CatalogueReadService.ListTiles:input_type -> signalcast.catalogue.v1.ListTilesRequest
+	8,  // 20: signalcast.catalogue.v1.CatalogueReadService.ListHistory:input_type -> signalcast.catalogue.v1.ListHistoryRequest
+	11, // 21: signalcast.catalogue.v1.CatalogueReadService.GetRelated:input_type -> signalcast.catalogue.v1.GetRelatedRequest
+	14, // 22: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:input_type -> signalcast.catalogue.v1.GetSentimentRequest
+	16, // 23: signalcast.catalogue.v1.CatalogueReadService.ListGaps:input_type -> signalcast.catalogue.v1.ListGapsRequest
+	19, // 24: signalcast.catalogue.v1.CatalogueReadService.ListAddresses:input_type -> signalcast.catalogue.v1.ListAddressesRequest
+	1,  // 25: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:output_type -> signalcast.catalogue.v1.FindMarketsResponse
+	3,  // 26: signalcast.catalogue.v1.CatalogueReadService.ListResolved:output_type -> signalcast.catalogue.v1.ListResolvedResponse
+	6,  // 27: signalcast.catalogue.v1.CatalogueReadService.ListTiles:output_type -> signalcast.catalogue.v1.ListTilesResponse
+	9,  // 28: signalcast.catalogue.v1.CatalogueReadService.ListHistory:output_type -> signalcast.catalogue.v1.ListHistoryResponse
+	12, // 29: signalcast.catalogue.v1.CatalogueReadService.GetRelated:output_type -> signalcast.catalogue.v1.GetRelatedResponse
+	15, // 30: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:output_type -> signalcast.catalogue.v1.GetSentimentResponse
+	17, // 31: signalcast.catalogue.v1.CatalogueReadService.ListGaps:output_type -> signalcast.catalogue.v1.ListGapsResponse
+	20, // 32: signalcast.catalogue.v1.CatalogueReadService.ListAddresses:output_type -> signalcast.catalogue.v1.ListAddressesResponse
+	25, // [25:33] is the sub-list for method output_type
+	17, // [17:25] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_catalogue_v1_catalogue_proto_init() }
@@ -1518,7 +1691,7 @@ func file_catalogue_v1_catalogue_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_catalogue_v1_catalogue_proto_rawDesc), len(file_catalogue_v1_catalogue_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,13 +21,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	CatalogueReadService_FindMarkets_FullMethodName  = "/signalcast.catalogue.v1.CatalogueReadService/FindMarkets"
-	CatalogueReadService_ListResolved_FullMethodName = "/signalcast.catalogue.v1.CatalogueReadService/ListResolved"
-	CatalogueReadService_ListTiles_FullMethodName    = "/signalcast.catalogue.v1.CatalogueReadService/ListTiles"
-	CatalogueReadService_ListHistory_FullMethodName  = "/signalcast.catalogue.v1.CatalogueReadService/ListHistory"
-	CatalogueReadService_GetRelated_FullMethodName   = "/signalcast.catalogue.v1.CatalogueReadService/GetRelated"
-	CatalogueReadService_GetSentiment_FullMethodName = "/signalcast.catalogue.v1.CatalogueReadService/GetSentiment"
-	CatalogueReadService_ListGaps_FullMethodName     = "/signalcast.catalogue.v1.CatalogueReadService/ListGaps"
+	CatalogueReadService_FindMarkets_FullMethodName   = "/signalcast.catalogue.v1.CatalogueReadService/FindMarkets"
+	CatalogueReadService_ListResolved_FullMethodName  = "/signalcast.catalogue.v1.CatalogueReadService/ListResolved"
+	CatalogueReadService_ListTiles_FullMethodName     = "/signalcast.catalogue.v1.CatalogueReadService/ListTiles"
+	CatalogueReadService_ListHistory_FullMethodName   = "/signalcast.catalogue.v1.CatalogueReadService/ListHistory"
+	CatalogueReadService_GetRelated_FullMethodName    = "/signalcast.catalogue.v1.CatalogueReadService/GetRelated"
+	CatalogueReadService_GetSentiment_FullMethodName  = "/signalcast.catalogue.v1.CatalogueReadService/GetSentiment"
+	CatalogueReadService_ListGaps_FullMethodName      = "/signalcast.catalogue.v1.CatalogueReadService/ListGaps"
+	CatalogueReadService_ListAddresses_FullMethodName = "/signalcast.catalogue.v1.CatalogueReadService/ListAddresses"
 )
 
 // CatalogueReadServiceClient is the client API for CatalogueReadService service.
@@ -50,6 +51,8 @@ type CatalogueReadServiceClient interface {
 	GetSentiment(ctx context.Context, in *GetSentimentRequest, opts ...grpc.CallOption) (*GetSentimentResponse, error)
 	// Returns the open markets where crowd and price differ, widest gap first.
 	ListGaps(ctx context.Context, in *ListGapsRequest, opts ...grpc.CallOption) (*ListGapsResponse, error)
+	// Returns the markets and the operators that search engines may list, in a fixed order.
+	ListAddresses(ctx context.Context, in *ListAddressesRequest, opts ...grpc.CallOption) (*ListAddressesResponse, error)
 }
 
 type catalogueReadServiceClient struct {
@@ -130,6 +133,16 @@ func (c *catalogueReadServiceClient) ListGaps(ctx context.Context, in *ListGapsR
 	return out, nil
 }
 
+func (c *catalogueReadServiceClient) ListAddresses(ctx context.Context, in *ListAddressesRequest, opts ...grpc.CallOption) (*ListAddressesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListAddressesResponse)
+	err := c.cc.Invoke(ctx, CatalogueReadService_ListAddresses_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // CatalogueReadServiceServer is the server API for CatalogueReadService service.
 // All implementations must embed UnimplementedCatalogueReadServiceServer
 // for forward compatibility.
@@ -150,6 +163,8 @@ type CatalogueReadServiceServer interface {
 	GetSentiment(context.Context, *GetSentimentRequest) (*GetSentimentResponse, error)
 	// Returns the open markets where crowd and price differ, widest gap first.
 	ListGaps(context.Context, *ListGapsRequest) (*ListGapsResponse, error)
+	// Returns the markets and the operators that search engines may list, in a fixed order.
+	ListAddresses(context.Context, *ListAddressesRequest) (*ListAddressesResponse, error)
 	mustEmbedUnimplementedCatalogueReadServiceServer()
 }
 
@@ -180,6 +195,9 @@ func (UnimplementedCatalogueReadServiceServer) GetSentiment(context.Context, *Ge
 }
 func (UnimplementedCatalogueReadServiceServer) ListGaps(context.Context, *ListGapsRequest) (*ListGapsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListGaps not implemented")
+}
+func (UnimplementedCatalogueReadServiceServer) ListAddresses(context.Context, *ListAddressesRequest) (*ListAddressesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListAddresses not implemented")
 }
 func (UnimplementedCatalogueReadServiceServer) mustEmbedUnimplementedCatalogueReadServiceServer() {}
 func (UnimplementedCatalogueReadServiceServer) testEmbeddedByValue()                              {}
@@ -328,6 +346,24 @@ func _CatalogueReadService_ListGaps_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _CatalogueReadService_ListAddresses_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListAddressesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogueReadServiceServer).ListAddresses(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogueReadService_ListAddresses_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogueReadServiceServer).ListAddresses(ctx, req.(*ListAddressesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // CatalogueReadService_ServiceDesc is the grpc.ServiceDesc for CatalogueReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -362,6 +398,10 @@ var CatalogueReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListGaps",
 			Handler:    _CatalogueReadService_ListGaps_Handler,
+		},
+		{
+			MethodName: "ListAddresses",
+			Handler:    _CatalogueReadService_ListAddresses_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/security.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the contact for security reports
+         * @description The file of RFC 9116. It is not found if the administrators named no contact.
+         */
+        get: operations["getSecurityContact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/about": {
         parameters: {
             query?: never;
@@ -4427,7 +4447,7 @@ export interface paths {
         };
         /**
          * Get the rules for crawlers
-         * @description Rules by RFC 9309.
+         * @description Rules by RFC 9309, with the address of the sitemap.
          */
         get: operations["getRobots"];
         put?: never;
@@ -4636,6 +4656,26 @@ export interface paths {
          * @description Ends the session, and clears the cookies of the session and of the developer page in this browser. It works without a session.
          */
         post: operations["signOutByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sitemap.xml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a sitemap
+         * @description Sitemaps of at most 50,000 URLs (sitemaps.org protocol): the pages of confirmed markets and of operators with a call, without hidden and suspended ones.
+         */
+        get: operations["getSitemap"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -9184,6 +9224,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getSecurityContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             default: components["responses"]["Failed"];
@@ -15342,6 +15403,30 @@ export interface operations {
             };
         };
         responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getSitemap: {
+        parameters: {
+            query?: {
+                /** @description Number of the sitemap; without it, the answer is the index of all sitemaps. */
+                page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sitemap or the index. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/xml": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };

@@ -70,6 +70,15 @@ func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest
 	return &cataloguev1.ListGapsResponse{Gaps: list}, err
 }
 
+// ListAddresses returns the markets and the operators that search engines may list. Error: db_unavailable.
+func (f *Catalogue) ListAddresses(ctx context.Context, r *cataloguev1.ListAddressesRequest) (*cataloguev1.ListAddressesResponse, error) {
+	list, total, err := f.Search.Addresses(ctx, r.GetOffset(), int(r.GetLimit()))
+	show := func(a search.Address) *cataloguev1.Address {
+		return &cataloguev1.Address{MarketId: string(a.Market), Handle: string(a.Handle)}
+	}
+	return &cataloguev1.ListAddressesResponse{Addresses: listOf(list, show), Total: total}, err
+}
+
 // market returns the market whose id is raw. Errors: market_not_found (also for an invalid id), venue_unavailable,
 // db_unavailable.
 func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, error) {

@@ -158,3 +158,19 @@ func (s *Store) ListGaps(ctx context.Context, id protocol.MarketID, now time.Tim
 		return search.Gap{ID: protocol.MarketID(r.MarketID), Yes: r.Yes, No: r.No}
 	}), pg.Fault(wrap("list gaps", err))
 }
+
+// ListAddresses returns at most limit addresses after the first offset ones, and the number of all addresses. It reads every
+// confirmed market, so that only the deadline of ctx applies.
+func (s *Store) ListAddresses(ctx context.Context, offset int64, limit int) ([]search.Address, int64, error) {
+	total, err := s.q.CountAddresses(ctx)
+	if err != nil {
+		return nil, 0, pg.Fault(wrap("count addresses", err))
+	}
+	rows, err := s.q.ListAddresses(ctx, db.ListAddressesParams{Offset: offset, Limit: int32(limit)})
+	return pg.Collect(rows, func(r db.ListAddressesRow) search.Address {
+		if r.Kind == "market" {
+			return search.Address{Market: protocol.MarketID(r.ID)}
+		}
+		return search.Address{Handle: protocol.Handle(r.ID)}
+	}), total, pg.Fault(wrap("list addresses", err))
+}

@@ -105,3 +105,30 @@ func TestListGaps(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestListAddresses checks that addresses name confirmed markets and operators with a call, without hidden ones, and that an offset
+// and a limit select a part of them.
+func TestListAddresses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 3 {
+		b.venueMarket(fmt.Sprint(i+1), 3000)
+	}
+	b.stub("kalshi-STUB")
+	for _, hash := range b.operators(3)[:2] {
+		b.file(hash, "1", protocol.Yes, 3000)
+	}
+	b.moderate("market", "2", true)
+	b.moderate("profile", "op1", true)
+	s := search.NewService(b.Store, b.clock.Now)
+	for _, c := range []struct {
+		offset int64
+		limit  int
+		want   string
+	}{{0, 9, "[{1 } {3 } { op0}] 3 <nil>"}, {1, 1, "[{3 }] 3 <nil>"}, {3, 9, "[] 3 <nil>"}} {
+		got, total, err := s.Addresses(t.Context(), c.offset, c.limit)
+		if text := fmt.Sprint(got, total, err); text != c.want {
+			t.Errorf("from %d, %d: %s; want %s", c.offset, c.limit, text, c.want)
+		}
+	}
+}

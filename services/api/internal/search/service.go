@@ -35,6 +35,8 @@ type Store interface {
 	// ListGaps returns at most limit open markets, the widest gap between crowd and price first. An empty id selects every
 	// market.
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
+	// ListAddresses returns at most limit addresses after the first offset ones, and the number of all addresses.
+	ListAddresses(ctx context.Context, offset int64, limit int) ([]Address, int64, error)
 }
 
 // Order is a sort order of the markets that are closed or not, and that a filter selects. After is the last market of the
@@ -228,3 +230,17 @@ func (s *Service) Resolved(ctx context.Context, p protocol.Provider, limit int, 
 }
 
 const resolvedKey = "resolved"
+
+// MostAddresses is the largest number of addresses of one read. It is the limit of URLs in one sitemap (sitemaps.org protocol).
+const MostAddresses = 50_000
+
+// Address is a market that a venue has confirmed, or an operator with a call. Hidden ones have no address.
+type Address struct {
+	Market protocol.MarketID // empty: an operator
+	Handle protocol.Handle
+}
+
+// Addresses returns addresses in a fixed order, from offset on, and the number of all addresses. Error: db_unavailable.
+func (s *Service) Addresses(ctx context.Context, offset int64, limit int) ([]Address, int64, error) {
+	return s.store.ListAddresses(ctx, max(offset, 0), min(max(limit, 0), MostAddresses))
+}

@@ -191,6 +191,10 @@ func (a *App) buildServers() error {
 		APIURL:   strings.TrimSuffix(a.cfg.APIURL, "/"),
 		LoginURL: a.cfg.LoginURL,
 		Secure:   secure,
+
+		SecurityContact: a.cfg.Contact,
+		Withheld:        a.store.OnAir().Withheld,
+
 		Ledger:   a.api,
 		Pins:     d.Pins,
 		Clips:    d.Stations,

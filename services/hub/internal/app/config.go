@@ -46,8 +46,9 @@ type Config struct {
 	HubKeys   config.Secret `env:"HUB_KEYS"`
 	Admin     config.Secret `env:"ADMIN_SECRET"`
 	Cron      config.Secret `env:"CRON_SECRET"`
-	Providers config.Secret `env:"IDP_PROVIDERS"` // contains the secrets for the user APIs of the identity providers
-	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: no sign-in link
+	Providers config.Secret `env:"IDP_PROVIDERS"`    // contains the secrets for the user APIs of the identity providers
+	LoginURL  string        `env:"IDP_LOGIN_URL"`    // sign-in page of the provider; empty: no sign-in link
+	Contact   string        `env:"SECURITY_CONTACT"` // https or mailto URL for reports of vulnerabilities; empty: no security.txt
 	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
 	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // slug of the primary venue in URL paths
 
@@ -108,6 +109,9 @@ func (c *Config) Check(r *config.Report) {
 		r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https")
 	} else {
 		r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https", "http")
+	}
+	if u, err := url.Parse(c.Contact); c.Contact != "" && (err != nil || u.String() != c.Contact || u.Scheme != "mailto" && (u.Scheme != "https" || u.Host == "")) {
+		r.Fail("SECURITY_CONTACT", "must be an https or mailto URL")
 	}
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)
 	r.Between("RATE_LIMIT_ANON", c.PerAddr, 0, 1_000_000)

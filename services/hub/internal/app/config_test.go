@@ -125,6 +125,8 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"session secrets are equal":     {"SESSION_SECRETS", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv,Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv", nil},
 		"plain http base":               {"HUB_URL", "http://" + canary + ".example", nil},
 		"base with a path":              {"HUB_URL", "https://hub.example/" + canary, nil},
+		"contact without a scheme":      {"SECURITY_CONTACT", canary + "@hub.example", nil},
+		"contact over http":             {"SECURITY_CONTACT", "http://" + canary + ".example", nil},
 		"no base":                       {"HUB_URL", "", nil},
 		"base with a dot at its end":    {"HUB_URL", "https://" + canary + ".example.", nil},
 		"metrics on all interfaces":     {"METRICS_ADDR", "0.0.0.0:9100", nil},

@@ -10,6 +10,22 @@ import (
 	"time"
 )
 
+const CountAddresses = `-- name: CountAddresses :one
+SELECT (
+    (SELECT count(*) FROM markets AS m WHERE (m.provider = 'manual' OR m.fetched_at IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = 'market' AND h.id = m.market_id))
+    + (SELECT count(*) FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0
+        AND NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = 'profile' AND h.id = u.handle)))::bigint AS total
+`
+
+// Returns the number of rows of ListAddresses without an offset and a limit.
+func (q *Queries) CountAddresses(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, CountAddresses)
+	var total int64
+	err := row.Scan(&total)
+	return total, err
+}
+
 const FindListedMarkets = `-- name: FindListedMarkets :many
 SELECT s.market_id::text AS market_id, v.value::double precision AS value
 FROM market_search AS s
@@ -403,6 +419,48 @@ func (q *Queries) GetTitleWords(ctx context.Context, title string) ([]string, er
 	var words []string
 	err := row.Scan(&words)
 	return words, err
+}
+
+const ListAddresses = `-- name: ListAddresses :many
+SELECT l.kind::text AS kind, l.id::text AS id
+FROM (
+    SELECT 'market' AS kind, m.market_id AS id FROM markets AS m WHERE m.provider = 'manual' OR m.fetched_at IS NOT NULL
+    UNION ALL
+    SELECT 'profile', u.handle FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0
+) AS l
+WHERE NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = l.kind AND h.id = l.id)
+ORDER BY l.kind, l.id OFFSET $1::bigint LIMIT $2
+`
+
+type ListAddressesParams struct {
+	Offset int64
+	Limit  int32
+}
+
+type ListAddressesRow struct {
+	Kind string
+	ID   string
+}
+
+// Returns the confirmed markets and the operators with a call, without hidden ones, by kind and id.
+func (q *Queries) ListAddresses(ctx context.Context, arg ListAddressesParams) ([]ListAddressesRow, error) {
+	rows, err := q.db.Query(ctx, ListAddresses, arg.Offset, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListAddressesRow{}
+	for rows.Next() {
+		var i ListAddressesRow
+		if err := rows.Scan(&i.Kind, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ListGaps = `-- name: ListGaps :many

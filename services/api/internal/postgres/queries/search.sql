@@ -331,3 +331,22 @@ SELECT market_id, yes, no FROM priced
 WHERE price IS NOT NULL
 ORDER BY abs((200 * yes + n) / (2 * n) * 100 - price) DESC, market_id
 LIMIT sqlc.arg('limit');
+
+-- name: ListAddresses :many
+-- Returns the confirmed markets and the operators with a call, without hidden ones, by kind and id.
+SELECT l.kind::text AS kind, l.id::text AS id
+FROM (
+    SELECT 'market' AS kind, m.market_id AS id FROM markets AS m WHERE m.provider = 'manual' OR m.fetched_at IS NOT NULL
+    UNION ALL
+    SELECT 'profile', u.handle FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0
+) AS l
+WHERE NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = l.kind AND h.id = l.id)
+ORDER BY l.kind, l.id OFFSET sqlc.arg('offset')::bigint LIMIT sqlc.arg('limit');
+
+-- name: CountAddresses :one
+-- Returns the number of rows of ListAddresses without an offset and a limit.
+SELECT (
+    (SELECT count(*) FROM markets AS m WHERE (m.provider = 'manual' OR m.fetched_at IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = 'market' AND h.id = m.market_id))
+    + (SELECT count(*) FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0
+        AND NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = 'profile' AND h.id = u.handle)))::bigint AS total;

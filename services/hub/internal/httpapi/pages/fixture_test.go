@@ -51,6 +51,8 @@ type fixture struct {
 	feed   *record
 	store  *memoryStore
 
+	withheld map[string]bool // handles of hidden and suspended operators
+
 	mu       sync.Mutex
 	began    time.Time // start of the last request
 	degraded []string  // missing sources of the last answer, as "route source"
@@ -65,7 +67,8 @@ type pins struct {
 
 func (p *pins) Pins(context.Context, int) ([]market.Pin, error) { return p.list, p.err }
 
-func setup(t testing.TB) *fixture {
+// setup returns a fixture. contact is the contact for security reports; without it there is none.
+func setup(t testing.TB, contact ...string) *fixture {
 	t.Helper()
 	b := &fixture{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))}
 	b.ledger = apitest.Start(t, b.clock.Now)
@@ -80,6 +83,9 @@ func setup(t testing.TB) *fixture {
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
 	deps := site.Deps{
+		SecurityContact: strings.Join(contact, ""),
+		Withheld:        func(context.Context) (map[string]bool, error) { return b.withheld, nil },
+
 		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
 		Pins:       b.pins,
 		Visitor:    func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },

@@ -75,6 +75,7 @@ func TestFilesOfTheSite(t *testing.T) {
 	b := setup(t)
 	w := b.get("/robots.txt")
 	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), "User-agent: *\nDisallow: /api/\n") || strings.Contains(w.Body.String(), "/markets") ||
+		!strings.HasSuffix(w.Body.String(), "\n\nSitemap: https://hub.example/sitemap.xml\n") ||
 		w.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("robots.txt: %d %v %s", w.Code, w.Header(), w.Body)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
@@ -30,6 +32,9 @@ type server struct {
 	skills  site.ResponseCache[recordv1.GetSkillResponse]
 	courses site.ResponseCache[recordv1.GetCourseResponse]
 	pulses  site.ResponseCache[recordv1.GetPulseResponse]
+	// sitemaps has the sitemaps by number; "" is the key of their index.
+	sitemaps *cache.Cache[string, *httpcache.Page]
+	started  time.Time
 }
 
 // Mount adds the HTML pages to the router of the hub, and the error page for unknown paths. It returns an error if a static file
@@ -41,9 +46,10 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	}
 	s := &server{
 		Site: &site.Site{Deps: d, Templates: map[string]*template.Template{}}, files: static,
-		skills:  site.NewResponseCache[recordv1.GetSkillResponse](d.Now),
-		courses: site.NewResponseCache[recordv1.GetCourseResponse](d.Now),
-		pulses:  site.NewResponseCache[recordv1.GetPulseResponse](d.Now),
+		skills:   site.NewResponseCache[recordv1.GetSkillResponse](d.Now),
+		courses:  site.NewResponseCache[recordv1.GetCourseResponse](d.Now),
+		pulses:   site.NewResponseCache[recordv1.GetPulseResponse](d.Now),
+		sitemaps: newSitemapCache(d.Now), started: d.Now(),
 	}
 	if d.APIURL != "" {
 		s.socket = strings.Replace(d.APIURL, "http", "ws", 1) + "/ws"
@@ -179,6 +185,8 @@ func (s *server) routes() []httpx.Route {
 			Handler: s.WithPageHeaders(s.PublicRead(s.guides)),
 		},
 		{Method: http.MethodGet, Path: "/robots.txt", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.robots)},
+		{Method: http.MethodGet, Path: sitemapPath, Who: []string{"public"}, Cache: cacheSitemap, Handler: s.PublicRead(s.sitemap)},
+		{Method: http.MethodGet, Path: "/.well-known/security.txt", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.security)},
 		{Method: http.MethodGet, Path: "/favicon.ico", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.favicon)},
 		{
 			Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable",

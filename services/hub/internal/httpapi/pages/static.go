@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"path"
 	"sync"
 
@@ -73,14 +72,6 @@ const (
 	scriptType = "text/javascript; charset=utf-8"
 	textType   = "text/plain; charset=utf-8"
 )
-
-// robots is the content of robots.txt (RFC 9309). It keeps crawlers away from pages that depend on the visitor and from data for
-// programs.
-const robots = "User-agent: *\nDisallow: /api/\nDisallow: /dev\nDisallow: /protocol/\nDisallow: /report\nDisallow: /search\nDisallow: /settings\n" +
-	"Disallow: /sign-in\n"
-
-// robots handles GET /robots.txt.
-func (s *server) robots(c echo.Context) error { return c.Blob(http.StatusOK, textType, []byte(robots)) }
 
 // favicon handles GET /favicon.ico, which browsers request for documents that name no icon.
 func (s *server) favicon(c echo.Context) error { return s.sendFile(c, "favicon.ico") }

@@ -45,6 +45,10 @@ type Deps struct {
 	APIURL   string // public base URL of the api, for the live feed; empty: no live feed
 	LoginURL string // sign-in page of the identity provider; empty: no sign-in
 	Secure   bool   // cookies have the Secure attribute
+	// SecurityContact is the URL for reports of vulnerabilities; empty: none.
+	SecurityContact string
+	// Withheld returns the operators whom an administrator has hidden or suspended, by handle.
+	Withheld func(ctx context.Context) (map[string]bool, error)
 	Ledger   *ledgerclient.Client
 	Pins     market.Store
 	Clips    stream.Store
