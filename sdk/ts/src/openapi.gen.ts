@@ -3836,6 +3836,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/feed.xml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the newest activity as an Atom feed
+         * @description Calls, takes, results and resolutions, the newest first (RFC 4287).
+         */
+        get: operations["getAtomFeed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/following": {
         parameters: {
             query?: never;
@@ -3974,6 +3994,26 @@ export interface paths {
          *     first time. A field may occur only once.
          */
         post: operations["fileCallByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/m/{marketId}/feed.xml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the calls on a market as an Atom feed
+         * @description The newest calls first (RFC 4287).
+         */
+        get: operations["getMarketAtomFeed"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4794,6 +4834,26 @@ export interface paths {
          * @description Profile and whole record: calls with their results, skill report, moments, and 25 calls a page. With a session the page is private.
          */
         get: operations["getPersonPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/u/{handle}/feed.xml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the calls of an operator as an Atom feed
+         * @description Calls, takes and results, the newest first (RFC 4287).
+         */
+        get: operations["getOperatorAtomFeed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -14482,6 +14542,27 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getAtomFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The feed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/atom+xml": string;
+                };
+            };
+            default: components["responses"]["Failed"];
+        };
+    };
     getFollowingPage: {
         parameters: {
             query?: {
@@ -14627,6 +14708,30 @@ export interface operations {
             };
         };
         responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getMarketAtomFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the market. A value of another format is 404. */
+                marketId: components["parameters"]["MarketPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The feed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/atom+xml": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };
@@ -15532,6 +15637,30 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOperatorAtomFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                handle: components["parameters"]["HandlePath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The feed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/atom+xml": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };

@@ -101,7 +101,7 @@ func (s *server) feed(c echo.Context) error {
 		Layout:  s.NewLayout(c, "Live feed", "Live activity on Signalcast.", feedPath+here.query),
 		Channel: here.channel, UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}
-	p.Wide, p.Nav, p.OGType = true, "feed", "website"
+	p.Wide, p.Nav, p.OGType, p.Feed = true, "feed", "website", atomFile
 	for _, v := range views {
 		p.Views = append(p.Views, tab{Label: v.label, URL: feedPath + v.query, Here: v.channel == here.channel})
 	}

@@ -57,7 +57,7 @@ func (s *server) home(c echo.Context) error {
 		Layout: s.NewLayout(c, "", "Public calls on prediction markets, scored against the market price.", homePath),
 		OnAir:  shows.Value, Calls: feedRows(calls.Value), Results: feedRows(results.Value),
 	}
-	p.Unavailable, p.Wide, p.OGType = unavailable, true, "website"
+	p.Unavailable, p.Wide, p.OGType, p.Feed = unavailable, true, "website", atomFile
 	for _, m := range moves.Value.GetMoves() {
 		p.Moves = append(p.Moves, moveRow(m))
 	}

@@ -149,7 +149,7 @@ func (s *server) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 		Venue: format.VenueName(m.GetProvider()), Lane: format.TitleCase(m.GetLane()), Named: market.Labels(m) != nil, CallAt: maxPrice / 2,
 		Volume: format.Amount(m.Volume, unit), Volume24h: format.Amount(m.Volume24H, "usd"), Liquidity: format.Amount(m.Liquidity, unit),
 	}
-	p.Wide, p.Nav = true, "markets"
+	p.Wide, p.Nav, p.Feed = true, "markets", atomPath(site.MarketPath+id)
 	p.AddPreview(s.HubURL, "market", p.ID)
 	if m.GetProvider() == string(protocol.Manual) { // native markets have no order book
 		p.Volume, p.Volume24h, p.Liquidity = "", "", ""

@@ -185,6 +185,15 @@ func (s *server) routes() []httpx.Route {
 			Handler: s.WithPageHeaders(s.PublicRead(s.guides)),
 		},
 		{Method: http.MethodGet, Path: "/robots.txt", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.robots)},
+		{Method: http.MethodGet, Path: atomFile, Who: []string{"public"}, Cache: request.CacheShort, Handler: s.PublicRead(s.siteAtom)},
+		{
+			Method: http.MethodGet, Path: site.PersonPath + ":handle" + atomFile, Who: []string{"public"}, Cache: request.CacheShort,
+			Handler: s.PublicRead(s.personAtom),
+		},
+		{
+			Method: http.MethodGet, Path: site.MarketPath + ":marketId" + atomFile, Who: []string{"public"}, Cache: request.CacheShort,
+			Handler: s.PublicRead(s.marketAtom),
+		},
 		{Method: http.MethodGet, Path: sitemapPath, Who: []string{"public"}, Cache: cacheSitemap, Handler: s.PublicRead(s.sitemap)},
 		{Method: http.MethodGet, Path: "/.well-known/security.txt", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.security)},
 		{Method: http.MethodGet, Path: "/favicon.ico", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(s.favicon)},

@@ -92,6 +92,7 @@ func (s *server) person(c echo.Context) error {
 	p.Layout = s.NewLayout(c, p.DisplayName+" (@"+handle+")", p.card(), site.PersonPath+handle)
 	p.AddPreview(s.HubURL, "operator", handle)
 	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != "" || state != ""
+	p.Feed = atomPath(site.PersonPath + handle)
 	if p.Own {
 		p.Nav = "mine"
 	}

@@ -195,6 +195,7 @@ type Layout struct {
 	Title, Description, URL string
 	OGType                  string          // og:type; empty: article
 	Image, OEmbed           string          // URLs of the card image and of the oEmbed document; empty: none
+	Feed                    string          // path of the Atom feed of the page; empty: none
 	Stylesheet              string          // file of an additional style sheet; empty: none
 	Nav                     string          // name of the highlighted entry of the navigation
 	Wide                    bool            // the page has several columns on wide screens
