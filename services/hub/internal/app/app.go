@@ -193,6 +193,7 @@ func (a *App) buildServers() error {
 		Secure:   secure,
 
 		SecurityContact: a.cfg.Contact,
+		ReleasedAt:      version.Read().Date,
 		Withheld:        a.store.OnAir().Withheld,
 
 		Ledger:   a.api,

@@ -13,7 +13,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
-	"github.com/signalcast/signalcast/pkg/version"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
@@ -45,7 +44,7 @@ func (s *server) security(c echo.Context) error {
 	if s.SecurityContact == "" {
 		return httpx.ErrNotFound
 	}
-	released := version.Read().Date
+	released := s.ReleasedAt
 	if released.IsZero() {
 		released = s.started
 	}

@@ -29,8 +29,8 @@ func locations(t *testing.T, w *httptest.ResponseRecorder, root string) []string
 	return append(doc.URLs, doc.Sitemaps...)
 }
 
-// TestSitemap checks the index of the sitemaps, and that a sitemap has the pages of markets and forecasters except those who are hidden
-// or suspended.
+// TestSitemap checks the index of the sitemaps, and that a sitemap has the pages of markets and forecasters except hidden
+// and suspended ones.
 func TestSitemap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -47,6 +47,7 @@ type Deps struct {
 	Secure   bool   // cookies have the Secure attribute
 	// SecurityContact is the URL for reports of vulnerabilities; empty: none.
 	SecurityContact string
+	ReleasedAt      time.Time // time of the release of the program; zero if unknown
 	// Withheld returns the operators whom an administrator has hidden or suspended, by handle.
 	Withheld func(ctx context.Context) (map[string]bool, error)
 	Ledger   *ledgerclient.Client
