@@ -3665,7 +3665,7 @@ export interface paths {
         };
         /**
          * Get the API reference page
-         * @description Every operation of this document. The script reads `/docs/openapi.json` and loads nothing from another host.
+         * @description Lists every operation of this document, in groups.
          */
         get: operations["getReferencePage"];
         put?: never;
@@ -3788,6 +3788,46 @@ export interface paths {
          * @description The source of `/openapi.json`, with its comments.
          */
         get: operations["getDocsYaml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/operations/{operation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the reference page of an operation
+         * @description Parameters, bodies and responses of an operation of this document.
+         */
+        get: operations["getOperationPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/schemas/{schema}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the reference page of a schema
+         * @description Type and members of a schema of this document.
+         */
+        get: operations["getSchemaPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -14500,6 +14540,38 @@ export interface operations {
                 };
                 content?: never;
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOperationPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `operationId`. */
+                operation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    getSchemaPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the schema. */
+                schema: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };

@@ -190,6 +190,7 @@ func (m *matrix) path(op *openapi.Operation) string {
 	path := strings.NewReplacer(
 		"{marketId}", m.Market, "{id}", id, "{handle}", m.Handle, "{appId}", app, "{grantId}", openapi.NoID, "{publicKey}", openapi.NoKey,
 		"{type}", "signal.create", "{eventKey}", "x", "{file}", "app.css", "{rest}", "x",
+		"{operation}", "getSignal", "{schema}", "Signal",
 	).Replace(op.Path)
 	switch op.Path {
 	case "/api/admin/daily-digest":

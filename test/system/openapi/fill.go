@@ -35,7 +35,7 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 // object.
 var absent = map[string]string{
 	"marketId": NoMarket, "market": NoMarket, "handle": "absent_operator", "publicKey": NoKey, "type": "signal.create",
-	"kind": "operator",
+	"kind": "operator", "operation": "getSignal", "schema": "Signal",
 	"file": "app.css", "code": "2222222", "eventKey": "x", "rest": "x", "stationId": "partner",
 }
 

@@ -171,7 +171,7 @@ func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (valu
 	}
 	value = map[string]string{
 		"page": "quickstart.html", "kind": "signal", "code": o.codes[i], "publicKey": o.owner.Signer.PublicKey, "appId": o.owner.App.ID,
-		"type": "signal.create", "stationId": o.owner.Station,
+		"type": "signal.create", "stationId": o.owner.Station, "operation": "getSignal", "schema": "Signal",
 	}[p.Name]
 	if value == "" {
 		value = "unknown" // an object that does not exist

@@ -42,6 +42,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/reference"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
@@ -185,6 +186,10 @@ func (a *App) buildServers() error {
 	if err != nil {
 		return fmt.Errorf("build the guides: %w", err)
 	}
+	ref, err := reference.Read(a.server.Description())
+	if err != nil {
+		return err
+	}
 	err = pages.Mount(a.server.Router(), site.Deps{
 		HubURL:   a.cfg.base(),
 		Origin:   a.cfg.origin(),
@@ -238,6 +243,7 @@ func (a *App) buildServers() error {
 		OnAir:        a.onair,
 		Ingest:       a.provisioner(),
 		Guides:       guides,
+		Reference:    ref,
 		Now:          a.now,
 		Log:          a.log,
 	})

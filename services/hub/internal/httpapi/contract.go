@@ -36,6 +36,9 @@ func (c Config) localized(document []byte) []byte {
 	return heatmapSource.ReplaceAll([]byte(text), []byte(c.VenueA+"$1"))
 }
 
+// Description returns the OpenAPI document of this installation as JSON.
+func (c Config) Description() []byte { return c.localized(c.OpenAPI) }
+
 // apiDescription has the members of the OpenAPI document that the function overview reads.
 type apiDescription struct {
 	Info struct{ Title, Summary, Version string }
@@ -76,7 +79,7 @@ func overview(hubURL string, description []byte) []byte {
 	b.WriteString("\n## Operations\n\n")
 	for _, tag := range doc.Tags {
 		if count[tag.Name] > 0 {
-			fmt.Fprintf(&b, "- [%s](%s/docs#/%s), %d: %s\n", tag.Name, hubURL, tag.Name, count[tag.Name], tag.Description)
+			fmt.Fprintf(&b, "- [%s](%s/docs#%s), %d: %s\n", tag.Name, hubURL, tag.Name, count[tag.Name], tag.Description)
 		}
 	}
 	return []byte(b.String())

@@ -34,7 +34,7 @@ func TestOverview(t *testing.T) {
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(body, "# Signalcast\n\n> ") || len(body) > 8<<10 {
 		t.Fatalf("%d %v %d bytes\n%.300s", w.Code, w.Header(), len(body), body)
 	}
-	for _, want := range []string{"](" + hubURL + "/docs)", "](" + hubURL + "/openapi.json)", "](" + hubURL + "/docs/openapi.yaml)", "- [signals](" + hubURL + "/docs#/signals), ", "- [webhooks]("} {
+	for _, want := range []string{"](" + hubURL + "/docs)", "](" + hubURL + "/openapi.json)", "](" + hubURL + "/docs/openapi.yaml)", "- [signals](" + hubURL + "/docs#signals), ", "- [webhooks]("} {
 		if !strings.Contains(body, want) {
 			t.Errorf("/llms.txt lacks %q", want)
 		}

@@ -148,7 +148,7 @@ type Server struct {
 func New(cfg Config, d Deps) *Server {
 	s := &Server{
 		Config: cfg, Deps: d,
-		description: httpcache.Make(cfg.localized(cfg.OpenAPI)), source: httpcache.Make(cfg.localized(cfg.Source)).As("application/yaml"),
+		description: httpcache.Make(cfg.Description()), source: httpcache.Make(cfg.localized(cfg.Source)).As("application/yaml"),
 		overview: httpcache.Make(overview(cfg.HubURL, cfg.OpenAPI)).As("text/plain; charset=utf-8"),
 	}
 	caches := &view.Caches{Log: d.Log, Now: d.Now, Shared: d.Shared}

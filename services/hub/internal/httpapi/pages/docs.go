@@ -9,29 +9,52 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/reference"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 )
 
 const docsPath = "/docs"
 
-// docsPolicy is the Content-Security-Policy of the API reference. It allows scripts from this host, requests to this host, and
-// the data: images that the style sheet of Swagger UI contains.
-var docsPolicy = strings.Replace(site.PagePolicy, "img-src 'self'", "img-src 'self' data:", 1)
-
-// docsPage is the data of the page with the API reference.
+// docsPage is the data of the pages of the API reference. Operation and Schema are nil on the page that lists the operations.
 type docsPage struct {
 	site.Layout
-	Document string // URL of the API description
+	Groups    []*reference.Group
+	About     string
+	Operation *reference.Operation
+	Schema    *reference.Content
 }
 
-// docs handles GET /docs, the API reference. Swagger UI renders it from the API description.
+// docs handles GET /docs, the list of the API operations.
 func (s *server) docs(c echo.Context) error {
-	p := docsPage{
-		Layout:   s.NewLayout(c, "API reference", "All operations of the API.", docsPath),
-		Document: "/docs/openapi.json",
+	p := docsPage{Layout: s.NewLayout(c, "API reference", "All operations of the API.", docsPath)}
+	p.Groups, p.About = s.Reference.Groups, s.Reference.About
+	return s.renderDocs(c, p)
+}
+
+// docsOperation handles GET /docs/operations/{operation}, an operation of the API.
+func (s *server) docsOperation(c echo.Context) error {
+	o, ok := s.Reference.Operations[c.Param("operation")]
+	if !ok {
+		return httpx.ErrNotFound
 	}
-	p.Wide, p.Nav, p.OGType, p.Stylesheet = true, "docs", "website", "swagger-ui.css"
-	c.Response().Header().Set("Content-Security-Policy", docsPolicy)
+	return s.renderDocs(c, docsPage{
+		Layout: s.NewLayout(c, o.Summary, o.Method+" "+o.Path+" of the API.", docsPath+"/operations/"+o.ID), Operation: o,
+	})
+}
+
+// docsSchema handles GET /docs/schemas/{schema}, a schema of the API.
+func (s *server) docsSchema(c echo.Context) error {
+	schema, ok := s.Reference.Schemas[c.Param("schema")]
+	if !ok {
+		return httpx.ErrNotFound
+	}
+	return s.renderDocs(c, docsPage{
+		Layout: s.NewLayout(c, schema.Name, "The schema "+schema.Name+" of the API.", docsPath+"/schemas/"+schema.Name), Schema: schema,
+	})
+}
+
+func (s *server) renderDocs(c echo.Context, p docsPage) error {
+	p.Wide, p.Nav, p.OGType = true, "docs", "website"
 	return s.Render(c, http.StatusOK, "docs", p)
 }
 

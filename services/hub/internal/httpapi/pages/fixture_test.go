@@ -21,12 +21,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	"github.com/signalcast/signalcast/proto/openapi"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/reference"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
@@ -95,6 +97,9 @@ func setup(t testing.TB, contact ...string) *fixture {
 	}
 	var err error
 	if deps.Guides, err = guides(); err != nil {
+		t.Fatal(err)
+	}
+	if deps.Reference, err = reference.Read(openapi.JSON); err != nil {
 		t.Fatal(err)
 	}
 	b.wirePeople(&deps, conn)

@@ -18,6 +18,7 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/reference"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
@@ -66,7 +67,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		"shortWhen": func(t time.Time) string { return t.UTC().Format("2 Jan, 15:04 UTC") },
 		"grouped":   format.Grouped, "lengthOf": lengthOf, "link": format.Link, "countOf": format.CountOf, "nameOf": format.NameOf, "scopeTitle": scopeTitle,
 		"shortKey": shortKey, "sideClass": format.SideClass, "stamp": protocol.Stamp, "trendOf": trendOf, "when": format.When,
-		"wholePercent": wholePercent,
+		"wholePercent": wholePercent, "markdown": reference.HTML,
 	}
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
@@ -116,6 +117,8 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, networkPath, "public", request.CacheShort, s.network),
 		page(http.MethodGet, pulsePath, "public", request.CacheShort, s.pulse),
 		page(http.MethodGet, docsPath, "public", request.CacheShort, s.docs),
+		page(http.MethodGet, docsPath+"/operations/:operation", "public", request.CacheShort, s.docsOperation),
+		page(http.MethodGet, docsPath+"/schemas/:schema", "public", request.CacheShort, s.docsSchema),
 		page(http.MethodGet, homePath, "public", request.CacheShort, s.home),
 		page(http.MethodGet, "/about", "public", cacheGuides, s.article("about.md", "/about")),
 		page(http.MethodGet, "/privacy", "public", cacheGuides, s.article("privacy.md", "/privacy")),

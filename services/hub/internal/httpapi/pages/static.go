@@ -2,19 +2,15 @@ package pages
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"sync"
 
 	"github.com/labstack/echo/v4"
-	swagger "github.com/swaggest/swgui/v5/static"
 
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
@@ -43,24 +39,12 @@ func readStylesheet() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// readStatic returns the content of a static file. The files of Swagger UI are compressed in its Go module.
+// readStatic returns the content of a static file.
 func readStatic(name string) ([]byte, error) {
 	if name == stylesheet {
 		return readStylesheet()
 	}
-	body, err := staticFiles.ReadFile("static/" + name)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return body, err
-	}
-	packed, err := swagger.FS.Open(name + ".gz")
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	content, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return io.ReadAll(content)
+	return staticFiles.ReadFile("static/" + name)
 }
 
 var contentTypes = map[string]string{
@@ -102,7 +86,7 @@ var readFiles = sync.OnceValues(func() (files, error) {
 	if err != nil {
 		return files{}, err
 	}
-	for _, name := range append(own, stylesheet, "swagger-ui-bundle.js", "swagger-ui.css") {
+	for _, name := range append(own, stylesheet) {
 		name = path.Base(name)
 		kind, known := contentTypes[path.Ext(name)]
 		if !known {

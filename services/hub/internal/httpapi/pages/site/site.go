@@ -24,6 +24,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/reference"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
@@ -106,6 +107,7 @@ type Deps struct {
 	OnAir       *livestream.Service                // nil: the live pages have no broadcasts
 	Ingest      *ingest.Service                    // nil: stream keys are not available
 	Guides      *guide.Site                        // nil: the guides are not available
+	Reference   *reference.Document                // API reference
 }
 
 // People has the services that the profile pages use.
@@ -197,7 +199,6 @@ type Layout struct {
 	OGType                  string          // og:type; empty: article
 	Image, OEmbed           string          // URLs of the card image and of the oEmbed document; empty: none
 	Feed                    string          // path of the Atom feed of the page; empty: none
-	Stylesheet              string          // file of an additional style sheet; empty: none
 	Nav                     string          // name of the highlighted entry of the navigation
 	Wide                    bool            // the page has several columns on wide screens
 	Unlisted                bool            // search engines must not index the page
