@@ -11,8 +11,8 @@ import (
 // Development is the version of a build for which neither the linker nor the Go toolchain set a version.
 const Development = "devel"
 
-// version, commit and date are set by the linker: -ldflags "-X github.com/signalcast/signalcast/pkg/version.version=v0.1.0". date is the
-// time of the commit in the format of RFC 3339.
+// version, commit and date are set by the linker: -ldflags "-X github.com/signalcast/signalcast/pkg/version.version=v0.1.0". date is
+// the time of the commit in the format of RFC 3339.
 var version, commit, date string
 
 // Build contains the version and commit of a program, and the Go version that built it.

@@ -3450,6 +3450,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page that compares two operators
+         * @description Points, edge with its interval, calibration, and calls on the same markets. Without two handles, the page has a form.
+         */
+        get: operations["getComparePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dev": {
         parameters: {
             query?: never;
@@ -4774,6 +4794,26 @@ export interface paths {
          * @description Styles, pictures and scripts that the pages name.
          */
         get: operations["getStatic"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page with the state of the service
+         * @description The parts of the service, and which of them are degraded.
+         */
+        get: operations["getStatusPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -14196,6 +14236,24 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getComparePage: {
+        parameters: {
+            query?: {
+                /** @description Handle of the first operator, with or without an @. */
+                a?: string;
+                /** @description Handle of the second operator, with or without an @. */
+                b?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PageInParts"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getDeveloperPage: {
         parameters: {
             query?: never;
@@ -15630,6 +15688,19 @@ export interface operations {
                     "text/javascript": string;
                 };
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    getStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };

@@ -71,7 +71,9 @@ func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest
 }
 
 // ListAddresses returns the markets and the operators that search engines may list. Error: db_unavailable.
-func (f *Catalogue) ListAddresses(ctx context.Context, r *cataloguev1.ListAddressesRequest) (*cataloguev1.ListAddressesResponse, error) {
+func (f *Catalogue) ListAddresses(
+	ctx context.Context, r *cataloguev1.ListAddressesRequest,
+) (*cataloguev1.ListAddressesResponse, error) {
 	list, total, err := f.Search.Addresses(ctx, r.GetOffset(), int(r.GetLimit()))
 	show := func(a search.Address) *cataloguev1.Address {
 		return &cataloguev1.Address{MarketId: string(a.Market), Handle: string(a.Handle)}

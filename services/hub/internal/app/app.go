@@ -70,6 +70,7 @@ type App struct {
 	metrics    *telemetry.Metrics
 	onFallback func(limit string) func() // returns a function that counts one check of the limit without Redis
 	health     *httpx.Health
+	missing    site.DegradedSources // sources that responses lacked
 
 	pool   *pgxpool.Pool
 	store  *postgres.Store // uses pool
@@ -201,6 +202,9 @@ func (a *App) buildServers() error {
 		ReleasedAt:      version.Read().Date,
 		Withheld:        a.store.OnAir().Withheld,
 
+		FailedChecks: a.health.Failed,
+		Missing:      &a.missing,
+
 		Ledger:   a.api,
 		Pins:     d.Pins,
 		Clips:    d.Stations,
@@ -307,8 +311,11 @@ func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 		NewID:      newID,
 		Observe:    a.metrics.ObserveHTTP,
 		Count:      a.metrics.CountPage,
-		Degraded:   a.metrics.Degraded,
-		Trace:      a.tracing.HTTP,
+		Degraded: func(route, source string) {
+			a.metrics.Degraded(route, source)
+			a.missing.Mark(source, a.now())
+		},
+		Trace: a.tracing.HTTP,
 	}
 }
 

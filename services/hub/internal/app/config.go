@@ -110,7 +110,9 @@ func (c *Config) Check(r *config.Report) {
 	} else {
 		r.OptURL("IDP_LOGIN_URL", c.LoginURL, "https", "http")
 	}
-	if u, err := url.Parse(c.Contact); c.Contact != "" && (err != nil || u.String() != c.Contact || u.Scheme != "mailto" && (u.Scheme != "https" || u.Host == "")) {
+	if !strings.HasPrefix(c.Contact, "mailto:") {
+		r.OptURL("SECURITY_CONTACT", c.Contact, "https")
+	} else if strings.ContainsFunc(c.Contact, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		r.Fail("SECURITY_CONTACT", "must be an https or mailto URL")
 	}
 	r.Proxies("TRUSTED_PROXIES", c.Trusted)

@@ -77,8 +77,8 @@ func (s *server) eventAtom(c echo.Context, title, path string, began time.Time, 
 	return s.writeAtom(c, title, path, began, entries)
 }
 
-// marketAtom handles GET /m/{marketId}/feed.xml, the Atom feed of the calls on a market. Errors: market_not_found, venue_unavailable,
-// db_unavailable.
+// marketAtom handles GET /m/{marketId}/feed.xml, the Atom feed of the calls on a market. Errors: market_not_found,
+// venue_unavailable, db_unavailable.
 func (s *server) marketAtom(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -88,7 +88,9 @@ func (s *server) marketAtom(c echo.Context) error {
 	if err != nil {
 		return market.ReadError(err)
 	}
-	ledger, err := s.Ledger.Signals.ListLedger(c.Request().Context(), &signalv1.ListLedgerRequest{MarketId: string(id), Limit: eventsShown})
+	ledger, err := s.Ledger.Signals.ListLedger(c.Request().Context(), &signalv1.ListLedgerRequest{
+		MarketId: string(id), Limit: eventsShown,
+	})
 	if err != nil {
 		return err
 	}

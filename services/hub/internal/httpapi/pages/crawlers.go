@@ -29,8 +29,8 @@ const (
 	contactLife = 180 * 24 * time.Hour
 )
 
-// robots is the content of robots.txt (RFC 9309) without the address of the sitemap. It keeps crawlers away from pages that depend on
-// the visitor and from data for programs.
+// robots is the content of robots.txt (RFC 9309) without the address of the sitemap. It keeps crawlers away from pages that depend
+// on the visitor and from data for programs.
 const robots = "User-agent: *\nDisallow: /api/\nDisallow: /dev\nDisallow: /following\nDisallow: /notifications\nDisallow: /protocol/\n" +
 	"Disallow: /report\nDisallow: /search\nDisallow: /settings\nDisallow: /sign-in\nDisallow: /studio\n"
 
@@ -48,12 +48,14 @@ func (s *server) security(c echo.Context) error {
 	if released.IsZero() {
 		released = s.started
 	}
-	return c.Blob(http.StatusOK, textType, []byte("Contact: "+s.SecurityContact+"\nExpires: "+released.Add(contactLife).UTC().Format(time.RFC3339)+
-		"\nPreferred-Languages: en\nCanonical: "+s.HubURL+"/.well-known/security.txt\n"))
+	expires := released.Add(contactLife).UTC().Format(time.RFC3339)
+	return c.Blob(http.StatusOK, textType, []byte("Contact: "+s.SecurityContact+"\nExpires: "+expires+"\nPreferred-Languages: en\nCanonical: "+s.HubURL+"/.well-known/security.txt\n"))
 }
 
 // sitemapPages are the paths of the pages in the first sitemap, before those of markets and forecasters.
-var sitemapPages = []string{homePath, site.MarketsPath, boardPath, livePath, feedPath, pulsePath, "/about", "/privacy", "/terms", guidesPath + "/", docsPath}
+var sitemapPages = []string{
+	homePath, site.MarketsPath, boardPath, livePath, feedPath, pulsePath, "/about", "/privacy", "/terms", guidesPath + "/", docsPath,
+}
 
 // sitemap handles GET /sitemap.xml (sitemaps.org protocol). Without the parameter page, it is the index of the sitemaps. Errors:
 // not_found for a page after the last one, db_unavailable.
@@ -90,8 +92,8 @@ type location struct {
 	Loc string `xml:"loc"`
 }
 
-// buildSitemap returns the sitemap with the number in key, or the index. Sitemaps omit forecasters whom an administrator has hidden
-// or suspended. Errors: not_found, db_unavailable.
+// buildSitemap returns the sitemap with the number in key, or the index. Sitemaps omit forecasters whom an administrator has
+// hidden or suspended. Errors: not_found, db_unavailable.
 func (s *server) buildSitemap(ctx context.Context, key string) (*httpcache.Page, error) {
 	const space = "http://www.sitemaps.org/schemas/sitemap/0.9"
 	own := int64(len(sitemapPages))

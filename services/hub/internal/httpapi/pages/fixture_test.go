@@ -53,6 +53,8 @@ type fixture struct {
 	feed   *record
 	store  *memoryStore
 
+	failed   []string // failed checks of the hub
+	missing  site.DegradedSources
 	withheld map[string]bool // handles of hidden and suspended operators
 
 	mu       sync.Mutex
@@ -81,12 +83,16 @@ func setup(t testing.TB, contact ...string) *fixture {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.degraded = append(b.degraded, path+" "+source)
+		b.missing.Mark(source, b.clock.Now())
 	}})
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
 	deps := site.Deps{
 		SecurityContact: strings.Join(contact, ""),
 		Withheld:        func(context.Context) (map[string]bool, error) { return b.withheld, nil },
+
+		FailedChecks: func(context.Context) []string { return b.failed },
+		Missing:      &b.missing,
 
 		HubURL: hubURL, Origin: hubURL, APIURL: "https://api.example", Ledger: ledger,
 		Pins:       b.pins,

@@ -72,7 +72,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "search", "settings", "report", "live_list", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
-		"article", "member", "notifications", "switches", "following",
+		"article", "compare", "status", "member", "notifications", "switches", "following",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -123,6 +123,8 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, "/about", "public", cacheGuides, s.article("about.md", "/about")),
 		page(http.MethodGet, "/privacy", "public", cacheGuides, s.article("privacy.md", "/privacy")),
 		page(http.MethodGet, "/terms", "public", cacheGuides, s.article("terms.md", "/terms")),
+		page(http.MethodGet, statusPath, "public", "no-store", s.status),
+		page(http.MethodGet, comparePath, "public", request.CacheShort, s.compare),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.receiveToken),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),

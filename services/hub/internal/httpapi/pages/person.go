@@ -115,11 +115,16 @@ func (p *personPage) card() string {
 
 // byHandle returns the account with the handle in the path, in upper or lower case. Error: not_found.
 func (s *server) byHandle(c echo.Context) (identityclaim.Account, error) {
-	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
+	return s.accountOf(c.Request().Context(), c.Param("handle"))
+}
+
+// accountOf returns the account with a handle, in upper or lower case. Error: not_found.
+func (s *server) accountOf(ctx context.Context, raw string) (identityclaim.Account, error) {
+	handle, err := protocol.ParseHandle(strings.ToLower(raw))
 	if err != nil {
 		return identityclaim.Account{}, operator.ErrUnknown
 	}
-	return s.People.Payouts.Accounts.ByHandle(c.Request().Context(), handle)
+	return s.People.Payouts.Accounts.ByHandle(ctx, handle)
 }
 
 // follow handles POST /u/{handle}/follow, which makes the visitor follow the operator.

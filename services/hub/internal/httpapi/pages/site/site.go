@@ -51,16 +51,19 @@ type Deps struct {
 	ReleasedAt      time.Time // time of the release of the program; zero if unknown
 	// Withheld returns the operators whom an administrator has hidden or suspended, by handle.
 	Withheld func(ctx context.Context) (map[string]bool, error)
-	Ledger   *ledgerclient.Client
-	Pins     market.Store
-	Clips    stream.Store
-	Links    share.Store
-	Network  *federation.Service
-	Keep     time.Duration // how long data of a partner station without updates is shown
-	People   People
-	Notices  notification.Store
-	Messages *message.Service
-	Provider string // name of the identity provider
+	// FailedChecks returns the names of the checks that the hub fails, and Missing has the sources that responses lacked.
+	FailedChecks func(ctx context.Context) []string
+	Missing      *DegradedSources
+	Ledger       *ledgerclient.Client
+	Pins         market.Store
+	Clips        stream.Store
+	Links        share.Store
+	Network      *federation.Service
+	Keep         time.Duration // how long data of a partner station without updates is shown
+	People       People
+	Notices      notification.Store
+	Messages     *message.Service
+	Provider     string // name of the identity provider
 	// PublicRead returns a handler for a public page. It accepts every valid bearer credential.
 	PublicRead func(echo.HandlerFunc) echo.HandlerFunc
 	// Login returns the identity of an identity token and charges the rate limit of its subject.
