@@ -25,6 +25,163 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ListPersonalRowsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"` // uuid
+	Section       string                 `protobuf:"bytes,2,opt,name=section,proto3" json:"section,omitempty"`                         // for example webhooks
+	After         string                 `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`                             // key of the last received row; empty: start
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPersonalRowsRequest) Reset() {
+	*x = ListPersonalRowsRequest{}
+	mi := &file_export_v1_export_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPersonalRowsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPersonalRowsRequest) ProtoMessage() {}
+
+func (x *ListPersonalRowsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_export_v1_export_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPersonalRowsRequest.ProtoReflect.Descriptor instead.
+func (*ListPersonalRowsRequest) Descriptor() ([]byte, []int) {
+	return file_export_v1_export_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ListPersonalRowsRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *ListPersonalRowsRequest) GetSection() string {
+	if x != nil {
+		return x.Section
+	}
+	return ""
+}
+
+func (x *ListPersonalRowsRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+type ListPersonalRowsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rows          []*PersonalRow         `protobuf:"bytes,1,rep,name=rows,proto3" json:"rows,omitempty"` // in the order of their keys
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPersonalRowsResponse) Reset() {
+	*x = ListPersonalRowsResponse{}
+	mi := &file_export_v1_export_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPersonalRowsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPersonalRowsResponse) ProtoMessage() {}
+
+func (x *ListPersonalRowsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_export_v1_export_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPersonalRowsResponse.ProtoReflect.Descriptor instead.
+func (*ListPersonalRowsResponse) Descriptor() ([]byte, []int) {
+	return file_export_v1_export_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListPersonalRowsResponse) GetRows() []*PersonalRow {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+// PersonalRow is a stored row as a JSON object.
+type PersonalRow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"` // unique in the section
+	Json          string                 `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonalRow) Reset() {
+	*x = PersonalRow{}
+	mi := &file_export_v1_export_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonalRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonalRow) ProtoMessage() {}
+
+func (x *PersonalRow) ProtoReflect() protoreflect.Message {
+	mi := &file_export_v1_export_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonalRow.ProtoReflect.Descriptor instead.
+func (*PersonalRow) Descriptor() ([]byte, []int) {
+	return file_export_v1_export_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PersonalRow) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *PersonalRow) GetJson() string {
+	if x != nil {
+		return x.Json
+	}
+	return ""
+}
+
 type RecordRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Handle        string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
@@ -34,7 +191,7 @@ type RecordRequest struct {
 
 func (x *RecordRequest) Reset() {
 	*x = RecordRequest{}
-	mi := &file_export_v1_export_proto_msgTypes[0]
+	mi := &file_export_v1_export_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -46,7 +203,7 @@ func (x *RecordRequest) String() string {
 func (*RecordRequest) ProtoMessage() {}
 
 func (x *RecordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[0]
+	mi := &file_export_v1_export_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -59,7 +216,7 @@ func (x *RecordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordRequest.ProtoReflect.Descriptor instead.
 func (*RecordRequest) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{0}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RecordRequest) GetHandle() string {
@@ -80,7 +237,7 @@ type RecordResponse struct {
 
 func (x *RecordResponse) Reset() {
 	*x = RecordResponse{}
-	mi := &file_export_v1_export_proto_msgTypes[1]
+	mi := &file_export_v1_export_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -92,7 +249,7 @@ func (x *RecordResponse) String() string {
 func (*RecordResponse) ProtoMessage() {}
 
 func (x *RecordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[1]
+	mi := &file_export_v1_export_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -105,7 +262,7 @@ func (x *RecordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordResponse.ProtoReflect.Descriptor instead.
 func (*RecordResponse) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{1}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RecordResponse) GetHead() *RecordHead {
@@ -146,7 +303,7 @@ type RecordHead struct {
 
 func (x *RecordHead) Reset() {
 	*x = RecordHead{}
-	mi := &file_export_v1_export_proto_msgTypes[2]
+	mi := &file_export_v1_export_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -158,7 +315,7 @@ func (x *RecordHead) String() string {
 func (*RecordHead) ProtoMessage() {}
 
 func (x *RecordHead) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[2]
+	mi := &file_export_v1_export_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -171,7 +328,7 @@ func (x *RecordHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordHead.ProtoReflect.Descriptor instead.
 func (*RecordHead) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{2}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RecordHead) GetPublicId() string {
@@ -241,7 +398,7 @@ type PriceTolerance struct {
 
 func (x *PriceTolerance) Reset() {
 	*x = PriceTolerance{}
-	mi := &file_export_v1_export_proto_msgTypes[3]
+	mi := &file_export_v1_export_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -253,7 +410,7 @@ func (x *PriceTolerance) String() string {
 func (*PriceTolerance) ProtoMessage() {}
 
 func (x *PriceTolerance) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[3]
+	mi := &file_export_v1_export_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -266,7 +423,7 @@ func (x *PriceTolerance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriceTolerance.ProtoReflect.Descriptor instead.
 func (*PriceTolerance) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{3}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PriceTolerance) GetSince() *timestamppb.Timestamp {
@@ -304,7 +461,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_export_v1_export_proto_msgTypes[4]
+	mi := &file_export_v1_export_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +473,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[4]
+	mi := &file_export_v1_export_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +486,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{4}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Call) GetSignal() *v1.Signal {
@@ -430,7 +587,7 @@ type Quote struct {
 
 func (x *Quote) Reset() {
 	*x = Quote{}
-	mi := &file_export_v1_export_proto_msgTypes[5]
+	mi := &file_export_v1_export_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +599,7 @@ func (x *Quote) String() string {
 func (*Quote) ProtoMessage() {}
 
 func (x *Quote) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[5]
+	mi := &file_export_v1_export_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +612,7 @@ func (x *Quote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quote.ProtoReflect.Descriptor instead.
 func (*Quote) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{5}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Quote) GetYesPriceBps() int32 {
@@ -512,7 +669,7 @@ type Resolution struct {
 
 func (x *Resolution) Reset() {
 	*x = Resolution{}
-	mi := &file_export_v1_export_proto_msgTypes[6]
+	mi := &file_export_v1_export_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +681,7 @@ func (x *Resolution) String() string {
 func (*Resolution) ProtoMessage() {}
 
 func (x *Resolution) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[6]
+	mi := &file_export_v1_export_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +694,7 @@ func (x *Resolution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resolution.ProtoReflect.Descriptor instead.
 func (*Resolution) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{6}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Resolution) GetOutcome() string {
@@ -622,7 +779,7 @@ type RecordEnd struct {
 
 func (x *RecordEnd) Reset() {
 	*x = RecordEnd{}
-	mi := &file_export_v1_export_proto_msgTypes[7]
+	mi := &file_export_v1_export_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +791,7 @@ func (x *RecordEnd) String() string {
 func (*RecordEnd) ProtoMessage() {}
 
 func (x *RecordEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_export_v1_export_proto_msgTypes[7]
+	mi := &file_export_v1_export_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +804,7 @@ func (x *RecordEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordEnd.ProtoReflect.Descriptor instead.
 func (*RecordEnd) Descriptor() ([]byte, []int) {
-	return file_export_v1_export_proto_rawDescGZIP(), []int{7}
+	return file_export_v1_export_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RecordEnd) GetCalls() int64 {
@@ -675,7 +832,17 @@ var File_export_v1_export_proto protoreflect.FileDescriptor
 
 const file_export_v1_export_proto_rawDesc = "" +
 	"\n" +
-	"\x16export/v1/export.proto\x12\x14signalcast.export.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16signal/v1/signal.proto\"'\n" +
+	"\x16export/v1/export.proto\x12\x14signalcast.export.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16signal/v1/signal.proto\"j\n" +
+	"\x17ListPersonalRowsRequest\x12\x1f\n" +
+	"\voperator_id\x18\x01 \x01(\tR\n" +
+	"operatorId\x12\x18\n" +
+	"\asection\x18\x02 \x01(\tR\asection\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\tR\x05after\"Q\n" +
+	"\x18ListPersonalRowsResponse\x125\n" +
+	"\x04rows\x18\x01 \x03(\v2!.signalcast.export.v1.PersonalRowR\x04rows\"3\n" +
+	"\vPersonalRow\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\"'\n" +
 	"\rRecordRequest\x12\x16\n" +
 	"\x06handle\x18\x01 \x01(\tR\x06handle\"\xab\x01\n" +
 	"\x0eRecordResponse\x124\n" +
@@ -742,9 +909,10 @@ const file_export_v1_export_proto_rawDesc = "" +
 	"\x06events\x18\x02 \x01(\x03R\x06events\x12\x1e\n" +
 	"\n" +
 	"checkpoint\x18\x03 \x01(\tR\n" +
-	"checkpoint2f\n" +
+	"checkpoint2\xd9\x01\n" +
 	"\rExportService\x12U\n" +
-	"\x06Record\x12#.signalcast.export.v1.RecordRequest\x1a$.signalcast.export.v1.RecordResponse0\x01B;Z9github.com/signalcast/signalcast/proto/export/v1;exportv1b\x06proto3"
+	"\x06Record\x12#.signalcast.export.v1.RecordRequest\x1a$.signalcast.export.v1.RecordResponse0\x01\x12q\n" +
+	"\x10ListPersonalRows\x12-.signalcast.export.v1.ListPersonalRowsRequest\x1a..signalcast.export.v1.ListPersonalRowsResponseB;Z9github.com/signalcast/signalcast/proto/export/v1;exportv1b\x06proto3"
 
 var (
 	file_export_v1_export_proto_rawDescOnce sync.Once
@@ -758,43 +926,49 @@ func file_export_v1_export_proto_rawDescGZIP() []byte {
 	return file_export_v1_export_proto_rawDescData
 }
 
-var file_export_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_export_v1_export_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_export_v1_export_proto_goTypes = []any{
-	(*RecordRequest)(nil),         // 0: signalcast.export.v1.RecordRequest
-	(*RecordResponse)(nil),        // 1: signalcast.export.v1.RecordResponse
-	(*RecordHead)(nil),            // 2: signalcast.export.v1.RecordHead
-	(*PriceTolerance)(nil),        // 3: signalcast.export.v1.PriceTolerance
-	(*Call)(nil),                  // 4: signalcast.export.v1.Call
-	(*Quote)(nil),                 // 5: signalcast.export.v1.Quote
-	(*Resolution)(nil),            // 6: signalcast.export.v1.Resolution
-	(*RecordEnd)(nil),             // 7: signalcast.export.v1.RecordEnd
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
-	(*v1.Signal)(nil),             // 9: signalcast.signal.v1.Signal
-	(*v1.Event)(nil),              // 10: signalcast.signal.v1.Event
+	(*ListPersonalRowsRequest)(nil),  // 0: signalcast.export.v1.ListPersonalRowsRequest
+	(*ListPersonalRowsResponse)(nil), // 1: signalcast.export.v1.ListPersonalRowsResponse
+	(*PersonalRow)(nil),              // 2: signalcast.export.v1.PersonalRow
+	(*RecordRequest)(nil),            // 3: signalcast.export.v1.RecordRequest
+	(*RecordResponse)(nil),           // 4: signalcast.export.v1.RecordResponse
+	(*RecordHead)(nil),               // 5: signalcast.export.v1.RecordHead
+	(*PriceTolerance)(nil),           // 6: signalcast.export.v1.PriceTolerance
+	(*Call)(nil),                     // 7: signalcast.export.v1.Call
+	(*Quote)(nil),                    // 8: signalcast.export.v1.Quote
+	(*Resolution)(nil),               // 9: signalcast.export.v1.Resolution
+	(*RecordEnd)(nil),                // 10: signalcast.export.v1.RecordEnd
+	(*timestamppb.Timestamp)(nil),    // 11: google.protobuf.Timestamp
+	(*v1.Signal)(nil),                // 12: signalcast.signal.v1.Signal
+	(*v1.Event)(nil),                 // 13: signalcast.signal.v1.Event
 }
 var file_export_v1_export_proto_depIdxs = []int32{
-	2,  // 0: signalcast.export.v1.RecordResponse.head:type_name -> signalcast.export.v1.RecordHead
-	4,  // 1: signalcast.export.v1.RecordResponse.calls:type_name -> signalcast.export.v1.Call
-	7,  // 2: signalcast.export.v1.RecordResponse.end:type_name -> signalcast.export.v1.RecordEnd
-	8,  // 3: signalcast.export.v1.RecordHead.as_of:type_name -> google.protobuf.Timestamp
-	3,  // 4: signalcast.export.v1.RecordHead.price_tolerances:type_name -> signalcast.export.v1.PriceTolerance
-	8,  // 5: signalcast.export.v1.PriceTolerance.since:type_name -> google.protobuf.Timestamp
-	9,  // 6: signalcast.export.v1.Call.signal:type_name -> signalcast.signal.v1.Signal
-	6,  // 7: signalcast.export.v1.Call.resolution:type_name -> signalcast.export.v1.Resolution
-	10, // 8: signalcast.export.v1.Call.events:type_name -> signalcast.signal.v1.Event
-	5,  // 9: signalcast.export.v1.Call.quote:type_name -> signalcast.export.v1.Quote
-	5,  // 10: signalcast.export.v1.Call.second_quote:type_name -> signalcast.export.v1.Quote
-	8,  // 11: signalcast.export.v1.Quote.at:type_name -> google.protobuf.Timestamp
-	8,  // 12: signalcast.export.v1.Resolution.close_at:type_name -> google.protobuf.Timestamp
-	8,  // 13: signalcast.export.v1.Resolution.resolved_at:type_name -> google.protobuf.Timestamp
-	8,  // 14: signalcast.export.v1.Resolution.decided_at:type_name -> google.protobuf.Timestamp
-	0,  // 15: signalcast.export.v1.ExportService.Record:input_type -> signalcast.export.v1.RecordRequest
-	1,  // 16: signalcast.export.v1.ExportService.Record:output_type -> signalcast.export.v1.RecordResponse
-	16, // [16:17] is the sub-list for method output_type
-	15, // [15:16] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	2,  // 0: signalcast.export.v1.ListPersonalRowsResponse.rows:type_name -> signalcast.export.v1.PersonalRow
+	5,  // 1: signalcast.export.v1.RecordResponse.head:type_name -> signalcast.export.v1.RecordHead
+	7,  // 2: signalcast.export.v1.RecordResponse.calls:type_name -> signalcast.export.v1.Call
+	10, // 3: signalcast.export.v1.RecordResponse.end:type_name -> signalcast.export.v1.RecordEnd
+	11, // 4: signalcast.export.v1.RecordHead.as_of:type_name -> google.protobuf.Timestamp
+	6,  // 5: signalcast.export.v1.RecordHead.price_tolerances:type_name -> signalcast.export.v1.PriceTolerance
+	11, // 6: signalcast.export.v1.PriceTolerance.since:type_name -> google.protobuf.Timestamp
+	12, // 7: signalcast.export.v1.Call.signal:type_name -> signalcast.signal.v1.Signal
+	9,  // 8: signalcast.export.v1.Call.resolution:type_name -> signalcast.export.v1.Resolution
+	13, // 9: signalcast.export.v1.Call.events:type_name -> signalcast.signal.v1.Event
+	8,  // 10: signalcast.export.v1.Call.quote:type_name -> signalcast.export.v1.Quote
+	8,  // 11: signalcast.export.v1.Call.second_quote:type_name -> signalcast.export.v1.Quote
+	11, // 12: signalcast.export.v1.Quote.at:type_name -> google.protobuf.Timestamp
+	11, // 13: signalcast.export.v1.Resolution.close_at:type_name -> google.protobuf.Timestamp
+	11, // 14: signalcast.export.v1.Resolution.resolved_at:type_name -> google.protobuf.Timestamp
+	11, // 15: signalcast.export.v1.Resolution.decided_at:type_name -> google.protobuf.Timestamp
+	3,  // 16: signalcast.export.v1.ExportService.Record:input_type -> signalcast.export.v1.RecordRequest
+	0,  // 17: signalcast.export.v1.ExportService.ListPersonalRows:input_type -> signalcast.export.v1.ListPersonalRowsRequest
+	4,  // 18: signalcast.export.v1.ExportService.Record:output_type -> signalcast.export.v1.RecordResponse
+	1,  // 19: signalcast.export.v1.ExportService.ListPersonalRows:output_type -> signalcast.export.v1.ListPersonalRowsResponse
+	18, // [18:20] is the sub-list for method output_type
+	16, // [16:18] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_export_v1_export_proto_init() }
@@ -802,15 +976,15 @@ func file_export_v1_export_proto_init() {
 	if File_export_v1_export_proto != nil {
 		return
 	}
-	file_export_v1_export_proto_msgTypes[4].OneofWrappers = []any{}
-	file_export_v1_export_proto_msgTypes[6].OneofWrappers = []any{}
+	file_export_v1_export_proto_msgTypes[7].OneofWrappers = []any{}
+	file_export_v1_export_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_export_v1_export_proto_rawDesc), len(file_export_v1_export_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

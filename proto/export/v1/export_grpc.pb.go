@@ -21,7 +21,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ExportService_Record_FullMethodName = "/signalcast.export.v1.ExportService/Record"
+	ExportService_Record_FullMethodName           = "/signalcast.export.v1.ExportService/Record"
+	ExportService_ListPersonalRows_FullMethodName = "/signalcast.export.v1.ExportService/ListPersonalRows"
 )
 
 // ExportServiceClient is the client API for ExportService service.
@@ -34,6 +35,9 @@ type ExportServiceClient interface {
 	// The first message has the head, the last one the counts; a stream without counts is incomplete. The number of calls is
 	// unlimited: the ledger reads more when the client has received what was sent. Fault: not_found.
 	Record(ctx context.Context, in *RecordRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RecordResponse], error)
+	// Returns what the ledger stores about an operator besides its published calls, without secrets and without texts of others,
+	// at most 1,000 rows of one section. An unknown section has no rows. Faults: not_found, db_unavailable.
+	ListPersonalRows(ctx context.Context, in *ListPersonalRowsRequest, opts ...grpc.CallOption) (*ListPersonalRowsResponse, error)
 }
 
 type exportServiceClient struct {
@@ -63,6 +67,16 @@ func (c *exportServiceClient) Record(ctx context.Context, in *RecordRequest, opt
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ExportService_RecordClient = grpc.ServerStreamingClient[RecordResponse]
 
+func (c *exportServiceClient) ListPersonalRows(ctx context.Context, in *ListPersonalRowsRequest, opts ...grpc.CallOption) (*ListPersonalRowsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPersonalRowsResponse)
+	err := c.cc.Invoke(ctx, ExportService_ListPersonalRows_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ExportServiceServer is the server API for ExportService service.
 // All implementations must embed UnimplementedExportServiceServer
 // for forward compatibility.
@@ -73,6 +87,9 @@ type ExportServiceServer interface {
 	// The first message has the head, the last one the counts; a stream without counts is incomplete. The number of calls is
 	// unlimited: the ledger reads more when the client has received what was sent. Fault: not_found.
 	Record(*RecordRequest, grpc.ServerStreamingServer[RecordResponse]) error
+	// Returns what the ledger stores about an operator besides its published calls, without secrets and without texts of others,
+	// at most 1,000 rows of one section. An unknown section has no rows. Faults: not_found, db_unavailable.
+	ListPersonalRows(context.Context, *ListPersonalRowsRequest) (*ListPersonalRowsResponse, error)
 	mustEmbedUnimplementedExportServiceServer()
 }
 
@@ -85,6 +102,9 @@ type UnimplementedExportServiceServer struct{}
 
 func (UnimplementedExportServiceServer) Record(*RecordRequest, grpc.ServerStreamingServer[RecordResponse]) error {
 	return status.Error(codes.Unimplemented, "method Record not implemented")
+}
+func (UnimplementedExportServiceServer) ListPersonalRows(context.Context, *ListPersonalRowsRequest) (*ListPersonalRowsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPersonalRows not implemented")
 }
 func (UnimplementedExportServiceServer) mustEmbedUnimplementedExportServiceServer() {}
 func (UnimplementedExportServiceServer) testEmbeddedByValue()                       {}
@@ -118,13 +138,36 @@ func _ExportService_Record_Handler(srv interface{}, stream grpc.ServerStream) er
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ExportService_RecordServer = grpc.ServerStreamingServer[RecordResponse]
 
+func _ExportService_ListPersonalRows_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPersonalRowsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ExportServiceServer).ListPersonalRows(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ExportService_ListPersonalRows_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ExportServiceServer).ListPersonalRows(ctx, req.(*ListPersonalRowsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ExportService_ServiceDesc is the grpc.ServiceDesc for ExportService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var ExportService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "signalcast.export.v1.ExportService",
 	HandlerType: (*ExportServiceServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListPersonalRows",
+			Handler:    _ExportService_ListPersonalRows_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Record",

@@ -169,6 +169,8 @@ POST   /settings/theme                           none
 GET    /settings                                 none session
 POST   /settings/sessions/revoke                 session
 POST   /settings/sessions/revoke-all             session
+POST   /settings/export                          session
+GET    /settings/export/{id}                     none session
 GET    /report                                   none session
 POST   /report                                   session
 GET    /profile                                  none session

@@ -88,7 +88,16 @@ type Store interface {
 	RecordPage(ctx context.Context, owner string, after Place, asOf time.Time, n int) ([]Call, error)
 	// Checkpoint returns the newest signed checkpoint of the journal, or an empty text if there is none.
 	Checkpoint(ctx context.Context) (string, error)
+	// PersonalRows returns rows of a section of what is stored about an operator besides its published calls, in the order of
+	// their keys, after the key after, at most MaxRows.
+	PersonalRows(ctx context.Context, owner, section, after string) ([]Row, error)
 }
+
+// Row is a stored row of an account, as a JSON object. Key is unique in a section of an account.
+type Row struct{ Key, JSON string }
+
+// MaxRows is the maximum number of rows that PersonalRows returns.
+const MaxRows = 1000
 
 // Service exports the records of operators.
 type Service struct {
@@ -98,6 +107,11 @@ type Service struct {
 
 // NewService returns a Service that reads from store.
 func NewService(store Store, now func() time.Time) *Service { return &Service{store, now} }
+
+// PersonalRows returns rows of a section of an account. See the method of Store.
+func (s *Service) PersonalRows(ctx context.Context, owner, section, after string) ([]Row, error) {
+	return s.store.PersonalRows(ctx, owner, section, after)
+}
 
 // Record exports the record of the operator with a handle. It calls the function head with the owner and the tolerances, and
 // then the function page with each page of calls, oldest first. It returns the newest signed checkpoint of the journal. While

@@ -1,6 +1,8 @@
 package grpcapi
 
 import (
+	"context"
+
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -25,6 +27,19 @@ func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingS
 		return err
 	}
 	return stream.Send(&exportv1.RecordResponse{End: out.end})
+}
+
+// ListPersonalRows returns rows of a section of what is stored about an operator. Errors: not_found, db_unavailable.
+func (f *Exports) ListPersonalRows(
+	ctx context.Context, r *exportv1.ListPersonalRowsRequest,
+) (*exportv1.ListPersonalRowsResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	rows, err := f.Service.PersonalRows(ctx, r.GetOperatorId(), r.GetSection(), r.GetAfter())
+	return &exportv1.ListPersonalRowsResponse{Rows: listOf(rows, func(r export.Row) *exportv1.PersonalRow {
+		return &exportv1.PersonalRow{Key: r.Key, Json: r.JSON}
+	})}, err
 }
 
 // maxBytes is the approximate maximum size, in bytes, of one message with calls.

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// pageTimeout is the timeout of RecordPage.
+// pageTimeout is the timeout of RecordPage and PersonalRows.
 const pageTimeout = 10 * time.Second
 
 // RecordOwner implements export.Store.
@@ -105,4 +105,13 @@ func (s *Store) PriceTolerances(ctx context.Context) ([]export.Tolerance, error)
 	return pg.Collect(rows, func(r db.PriceTolerance) export.Tolerance {
 		return export.Tolerance{Since: r.Since, Bps: int(r.Bps)}
 	}), pg.Fault(wrap("read price tolerances", err))
+}
+
+// PersonalRows implements export.Store.
+func (s *Store) PersonalRows(ctx context.Context, owner, section, after string) ([]export.Row, error) {
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
+	rows, err := s.q.ListPersonalRows(ctx, db.ListPersonalRowsParams{Section: section, UserID: owner, After: after, Limit: export.MaxRows})
+	return pg.Collect(rows, func(r db.ListPersonalRowsRow) export.Row { return export.Row{Key: r.Key, JSON: r.Data} }),
+		pg.Fault(wrap("read rows of an account", err))
 }

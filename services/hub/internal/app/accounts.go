@@ -91,6 +91,7 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 		Profiles:        profile.NewService(a.api.OperatorWrites, newID, a.now),
 		Digests:         digest.NewService(sender, a.store, a.now),
 		Notices:         a.store,
+		Data:            a.store,
 		IdentityDetails: identityOf(verifier),
 	}, nil
 }

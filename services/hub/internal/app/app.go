@@ -219,6 +219,8 @@ func (a *App) buildServers() error {
 			Payouts:  d.Accounts.Payouts,
 			Profiles: d.Accounts.Profiles,
 			Watches:  a.store,
+			Data:     a.store,
+			Archive:  a.server.Archive,
 		},
 		Notices:      d.Accounts.Notices,
 		PublicRead:   a.server.PublicRead,

@@ -50,6 +50,7 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 		Profiles: profile.NewService(deps.Ledger.OperatorWrites, (&sequence{}).next, now),
 		Digests:  digest.NewService(p, b.store, now),
 		Notices:  b.store,
+		Data:     b.store,
 	}
 }
 

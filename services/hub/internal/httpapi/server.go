@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -115,6 +116,7 @@ type Accounts struct {
 	Profiles *profile.Service
 	Digests  *digest.Service
 	Notices  notification.Store
+	Data     account.Store
 	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
@@ -156,7 +158,7 @@ func New(cfg Config, d Deps) *Server {
 	audits := request.Audit{Entries: d.Audit, Log: d.Log, Now: d.Now, NewID: d.NewID}
 	s.reads = reads.New(&reads.Server{
 		HubURL: cfg.HubURL, VenueA: cfg.VenueA, Ledger: d.Ledger, Follows: d.Accounts.Follows, OnAir: d.OnAir, Pins: d.Pins,
-		Log: d.Log, Now: d.Now,
+		Accounts: d.Accounts.Data, Log: d.Log, Now: d.Now,
 	}, caches)
 	s.stations = stationapi.New(&stationapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Network: d.Network, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,

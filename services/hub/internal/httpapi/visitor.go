@@ -153,6 +153,9 @@ func (s *Server) SessionOwner(c echo.Context) operator.ID {
 	return signed.Operator
 }
 
+// Archive streams everything that is stored about an operator as a ZIP archive. Error: rate_limited.
+func (s *Server) Archive(c echo.Context, me operator.Operator) error { return s.reads.Archive(c, me) }
+
 // AppendEvent appends the event of a form of a page to a call. It has the errors of POST /api/signals/{id}/events.
 func (s *Server) AppendEvent(ctx context.Context, by operator.ID, signalID string, members map[string]any, key string) error {
 	return s.filing.AppendForm(ctx, by, signalID, members, key)

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -267,4 +268,32 @@ func (s *Store) Owners(ctx context.Context, list []federation.Proof) (map[federa
 	return mapOf(rows, err, func(row db.ListClaimOwnersRow) (federation.Proof, operator.ID) {
 		return federation.Proof{Station: row.Station, Identity: row.Identity}, row.UserID
 	})
+}
+
+// rowsTimeout is the time limit of ListRows, which sorts the rows of a section.
+const rowsTimeout = 10 * time.Second
+
+// StartExport implements account.Store.
+func (s *Store) StartExport(ctx context.Context, user operator.ID, e account.Export) (bool, error) {
+	n, err := s.write.StartExport(ctx, db.StartExportParams{
+		UserID: string(user), ID: e.ID, SessionAt: e.Session, CreatedAt: e.CreatedAt, Before: e.CreatedAt.Add(-account.ExportPeriod),
+	})
+	return n > 0, err
+}
+
+// LastExport implements account.Store.
+func (s *Store) LastExport(ctx context.Context, user operator.ID) (account.Export, error) {
+	row, ok, err := found(s.read.GetExport(ctx, string(user)))
+	if err != nil || !ok {
+		return account.Export{}, err
+	}
+	return account.Export{ID: row.ID, Session: row.SessionAt.UTC(), CreatedAt: row.CreatedAt.UTC()}, nil
+}
+
+// ListRows implements account.Store.
+func (s *Store) ListRows(ctx context.Context, user operator.ID, handle protocol.Handle, section, after string) ([]account.Row, error) {
+	rows, err := db.New(pg.Bound(s.pool, rowsTimeout)).ListPersonalRows(ctx, db.ListPersonalRowsParams{
+		Section: section, UserID: string(user), Handle: handle, After: after, Limit: account.MaxRows,
+	})
+	return pg.Collect(rows, func(row db.ListPersonalRowsRow) account.Row { return account.Row{Key: row.Key, JSON: row.Data} }), err
 }

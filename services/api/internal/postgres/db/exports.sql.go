@@ -314,6 +314,56 @@ func (q *Queries) ListExportedCalls(ctx context.Context, arg ListExportedCallsPa
 	return items, nil
 }
 
+const ListPersonalRows = `-- name: ListPersonalRows :many
+WITH page AS (
+    SELECT k.key FROM personal_rows AS k
+    WHERE k.section = $1 AND (k.user_id = $2::uuid OR k.subject = $2::text) AND k.key > $3
+    ORDER BY k.key LIMIT $4
+)
+SELECT p.key, p.data FROM personal_rows AS p
+WHERE p.section = $1 AND (p.user_id = $2::uuid OR p.subject = $2::text) AND p.key > $3 AND p.key <= (SELECT max(key)::text FROM page)
+ORDER BY p.key
+`
+
+type ListPersonalRowsParams struct {
+	Section string
+	UserID  string
+	After   string
+	Limit   int32
+}
+
+type ListPersonalRowsRow struct {
+	Key  string
+	Data string
+}
+
+// Returns rows of a section of an account after a key, in the order of the keys. The last key is found first, so that only the
+// objects of the returned rows are built.
+func (q *Queries) ListPersonalRows(ctx context.Context, arg ListPersonalRowsParams) ([]ListPersonalRowsRow, error) {
+	rows, err := q.db.Query(ctx, ListPersonalRows,
+		arg.Section,
+		arg.UserID,
+		arg.After,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListPersonalRowsRow{}
+	for rows.Next() {
+		var i ListPersonalRowsRow
+		if err := rows.Scan(&i.Key, &i.Data); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListTolerances = `-- name: ListTolerances :many
 SELECT since, bps FROM price_tolerances ORDER BY since
 `

@@ -93,3 +93,15 @@ JOIN users AS u ON u.id = s.user_id AND u.tier IN ('independent', 'house')
 WHERE m.resolved_at >= @since::timestamptz AND m.resolved_at < @until::timestamptz
 ORDER BY r.score DESC, 5, s.id
 LIMIT sqlc.arg('limit');
+
+-- name: ListPersonalRows :many
+-- Returns rows of a section of an account after a key, in the order of the keys. The last key is found first, so that only the
+-- objects of the returned rows are built.
+WITH page AS (
+    SELECT k.key FROM personal_rows AS k
+    WHERE k.section = @section AND (k.user_id = @user_id::uuid OR k.subject = sqlc.arg(user_id)::text) AND k.key > @after
+    ORDER BY k.key LIMIT sqlc.arg('limit')
+)
+SELECT p.key, p.data FROM personal_rows AS p
+WHERE p.section = @section AND (p.user_id = @user_id::uuid OR p.subject = sqlc.arg(user_id)::text) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
+ORDER BY p.key;

@@ -100,6 +100,8 @@ func (s *server) routes() []httpx.Route {
 		}
 		return httpx.Route{Method: method, Path: path, Who: strings.Fields(who), Cache: cache, Handler: s.WithAccount(h)}
 	}
+	download := page(http.MethodGet, site.SettingsPath+"/export/:id", "public session", "no-store", s.downloadExport)
+	download.Timeout = -1 // an archive can have any size
 	return []httpx.Route{
 		page(http.MethodGet, site.ReceiptPath+":id", "public", request.CacheShort, s.receipt),
 		page(http.MethodGet, site.MarketPath+":marketId", "public", request.CacheShort, s.market),
@@ -170,6 +172,8 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, site.SettingsPath, "public session", "no-store", s.settings),
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke", "session", "no-store", s.revokeSession),
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke-all", "session", "no-store", s.revokeSessions),
+		page(http.MethodPost, site.SettingsPath+"/export", "session", "no-store", s.startExport),
+		download,
 		page(http.MethodGet, site.ReportPath, "public session", "no-store", s.reportForm),
 		page(http.MethodPost, site.ReportPath, "session", "no-store", s.report),
 		page(http.MethodPost, site.ThemePath, "public", "no-store", s.ChangeTheme),

@@ -6,8 +6,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
@@ -19,6 +23,10 @@ type settingsPage struct {
 	Handle  string
 	Devices []deviceRow
 	Notice  string
+	Export  account.Export // newest export of the account
+	HasFile bool           // this device can download the export
+	// SignInAgain is the URL of a new sign-in that a change needs; empty: none.
+	SignInAgain string
 }
 
 // deviceRow is a session of the visitor.
@@ -31,25 +39,38 @@ type deviceRow struct {
 }
 
 // settingsNotices maps values of the query parameter "done" to the messages that the page shows after a change.
-var settingsNotices = map[string]string{"revoked": "The device is signed out."}
+var settingsNotices = map[string]string{
+	"revoked": "The device is signed out.", "export": "Your data is ready. Download it on this device within 24 hours.",
+}
 
-// settings handles GET /settings, the account page of the visitor with the devices that are signed in.
+// settings handles GET /settings, the account page of the visitor with the devices that are signed in and the export of the data.
 func (s *server) settings(c echo.Context) error {
 	v, ok, err := s.RequireViewer(c, site.SettingsPath)
 	if !ok {
 		return err
 	}
+	return s.showSettings(c, http.StatusOK, v, func(p *settingsPage) { p.Notice = settingsNotices[c.QueryParam("done")] })
+}
+
+// showSettings renders the account page. The function set changes the page data before rendering.
+func (s *server) showSettings(c echo.Context, status int, v site.Viewer, set func(*settingsPage)) error {
+	me := operator.ID(v.Session.UserID)
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	devices := site.ReadPart(g, "devices", func(ctx context.Context) ([]caller.StoredSession, error) {
-		return s.Sessions.List(ctx, operator.ID(v.Session.UserID))
+		return s.Sessions.List(ctx, me)
 	})
+	export := site.ReadPart(g, "export", func(ctx context.Context) (account.Export, error) { return s.People.Data.LastExport(ctx, me) })
 	unavailable := g.Wait()
 	p := settingsPage{
-		Layout: s.NewLayout(c, "Settings", "", ""), Handle: v.Handle, Notice: settingsNotices[c.QueryParam("done")],
+		Layout: s.NewLayout(c, "Settings", "", ""), Handle: v.Handle,
 		Devices: deviceRows(devices.Value, s.SessionStart(c)),
 	}
+	if s.Now().Before(export.Value.Until()) {
+		p.Export, p.HasFile = export.Value, export.Value.Session.Equal(s.SessionStart(c))
+	}
 	p.Unavailable, p.Unlisted = unavailable, true
-	return s.RenderParts(c, g, http.StatusOK, "settings", p)
+	set(&p)
+	return s.RenderParts(c, g, status, "settings", p)
 }
 
 func deviceRows(list []caller.StoredSession, current time.Time) []deviceRow {
@@ -89,3 +110,55 @@ func (s *server) revokeSessions(c echo.Context) error {
 	}
 	return site.Redirect(c, site.SignInURL(site.SettingsPath))
 }
+
+// readSettingsForm returns the visitor who sent a form of the account page that needs a recent sign-in. If ok is false, the
+// handler must return err, because the request is already answered or has failed.
+func (s *server) readSettingsForm(c echo.Context) (v site.Viewer, ok bool, err error) {
+	if v, _, err = s.ReadForm(c); err != nil {
+		return v, false, err
+	}
+	if operator.IsFresh(v.Session.SignedInAt, s.Now()) {
+		return v, true, nil
+	}
+	return v, false, s.showSettings(c, http.StatusForbidden, v, func(p *settingsPage) {
+		p.Notice, p.SignInAgain = "Nothing was changed. Sign in again, and continue within 15 minutes.", s.StartSignIn(c, site.SettingsPath)
+	})
+}
+
+// startExport handles POST /settings/export, which lets this device download the data of the account for a day.
+func (s *server) startExport(c echo.Context) error {
+	v, ok, err := s.readSettingsForm(c)
+	if !ok {
+		return err
+	}
+	e := account.Export{ID: uuid.NewString(), Session: s.SessionStart(c), CreatedAt: s.Now().UTC()}
+	ok, err = s.People.Data.StartExport(c.Request().Context(), operator.ID(v.Session.UserID), e)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return s.showSettings(c, http.StatusTooManyRequests, v, func(p *settingsPage) {
+			p.Notice = "You can request your data once in 24 hours. The next request is possible from " + format.When(p.Export.Until()) + "."
+		})
+	}
+	return site.Redirect(c, site.SettingsPath+"?done=export")
+}
+
+// downloadExport handles GET /settings/export/{id}, which streams the data of the account to the device that requested the export.
+func (s *server) downloadExport(c echo.Context) error {
+	v, ok, err := s.RequireViewer(c, site.SettingsPath)
+	if !ok {
+		return err
+	}
+	ctx, me := c.Request().Context(), operator.ID(v.Session.UserID)
+	e, err := s.People.Data.LastExport(ctx, me)
+	if err != nil {
+		return err
+	}
+	if e.ID != c.Param("id") || !e.Session.Equal(s.SessionStart(c)) || !s.Now().Before(e.Until()) {
+		return errNoExport
+	}
+	return s.People.Archive(c, operator.Operator{ID: me, Handle: protocol.Handle(v.Handle)})
+}
+
+var errNoExport = apperr.New(apperr.NotFound, "not_found", "there is no such export for this session")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
@@ -32,14 +33,15 @@ const (
 // Server handles public GET routes: feeds, boards, markets, records and histories. It also returns the field record of an
 // authenticated caller. It caches some of the responses.
 type Server struct {
-	HubURL  string
-	VenueA  string
-	Ledger  *ledgerclient.Client
-	Follows *follow.Service
-	OnAir   *livestream.Service
-	Pins    market.Store
-	Log     *slog.Logger
-	Now     func() time.Time
+	HubURL   string
+	VenueA   string
+	Ledger   *ledgerclient.Client
+	Follows  *follow.Service
+	OnAir    *livestream.Service
+	Pins     market.Store
+	Accounts account.Store
+	Log      *slog.Logger
+	Now      func() time.Time
 
 	TilePages                           view.FallbackCache
 	movePages, situationPages           view.FallbackCache

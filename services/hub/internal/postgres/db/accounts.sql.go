@@ -129,6 +129,23 @@ func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) error 
 	return err
 }
 
+const getExport = `-- name: GetExport :one
+SELECT id, session_at, created_at FROM exports WHERE user_id = $1
+`
+
+type GetExportRow struct {
+	ID        string
+	SessionAt time.Time
+	CreatedAt time.Time
+}
+
+func (q *Queries) GetExport(ctx context.Context, userID string) (GetExportRow, error) {
+	row := q.db.QueryRow(ctx, getExport, userID)
+	var i GetExportRow
+	err := row.Scan(&i.ID, &i.SessionAt, &i.CreatedAt)
+	return i, err
+}
+
 const getFollowCounts = `-- name: GetFollowCounts :one
 SELECT
     coalesce((SELECT t.followers FROM follow_totals t WHERE t.user_id = $1), 0)::bigint AS followers,
@@ -486,6 +503,58 @@ func (q *Queries) ListFollowing(ctx context.Context, arg ListFollowingParams) ([
 	return items, nil
 }
 
+const listPersonalRows = `-- name: ListPersonalRows :many
+WITH page AS (
+    SELECT k.key FROM personal_rows AS k
+    WHERE k.section = $1 AND (k.user_id = $2 OR k.handle = $3) AND k.key > $4
+    ORDER BY k.key LIMIT $5
+)
+SELECT p.key, p.data FROM personal_rows AS p
+WHERE p.section = $1 AND (p.user_id = $2 OR p.handle = $3) AND p.key > $4 AND p.key <= (SELECT max(key)::text FROM page)
+ORDER BY p.key
+`
+
+type ListPersonalRowsParams struct {
+	Section string
+	UserID  string
+	Handle  protocol.Handle
+	After   string
+	Limit   int32
+}
+
+type ListPersonalRowsRow struct {
+	Key  string
+	Data string
+}
+
+// Returns rows of a section of an account after a key, in the order of the keys. The last key is found first, so that only the
+// objects of the returned rows are built.
+func (q *Queries) ListPersonalRows(ctx context.Context, arg ListPersonalRowsParams) ([]ListPersonalRowsRow, error) {
+	rows, err := q.db.Query(ctx, listPersonalRows,
+		arg.Section,
+		arg.UserID,
+		arg.Handle,
+		arg.After,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPersonalRowsRow
+	for rows.Next() {
+		var i ListPersonalRowsRow
+		if err := rows.Scan(&i.Key, &i.Data); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listSessions = `-- name: ListSessions :many
 SELECT issued_at, signed_in_at, used_at, browser, address
 FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND used_at > $2
@@ -642,6 +711,35 @@ SELECT pg_advisory_xact_lock(7202005)
 func (q *Queries) LockClaims(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockClaims)
 	return err
+}
+
+const startExport = `-- name: StartExport :execrows
+INSERT INTO exports (user_id, id, session_at, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, session_at = excluded.session_at, created_at = excluded.created_at
+WHERE exports.created_at <= $5
+`
+
+type StartExportParams struct {
+	UserID    string
+	ID        string
+	SessionAt time.Time
+	CreatedAt time.Time
+	Before    time.Time
+}
+
+// Stores an export in place of the last one. Changes nothing if the last one was created after @before.
+func (q *Queries) StartExport(ctx context.Context, arg StartExportParams) (int64, error) {
+	result, err := q.db.Exec(ctx, startExport,
+		arg.UserID,
+		arg.ID,
+		arg.SessionAt,
+		arg.CreatedAt,
+		arg.Before,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const updateFollow = `-- name: UpdateFollow :execrows

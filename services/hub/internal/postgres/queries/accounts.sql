@@ -170,3 +170,24 @@ DELETE FROM identity_claims WHERE user_id = @user_id AND station = @station;
 SELECT c.user_id, c.station, c.identity
 FROM unnest(@stations::text[], @identities::text[]) AS g (station, identity)
 JOIN identity_claims c USING (station, identity);
+
+-- name: StartExport :execrows
+-- Stores an export in place of the last one. Changes nothing if the last one was created after @before.
+INSERT INTO exports (user_id, id, session_at, created_at) VALUES (@user_id, @id, @session_at, @created_at)
+ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, session_at = excluded.session_at, created_at = excluded.created_at
+WHERE exports.created_at <= @before;
+
+-- name: GetExport :one
+SELECT id, session_at, created_at FROM exports WHERE user_id = @user_id;
+
+-- name: ListPersonalRows :many
+-- Returns rows of a section of an account after a key, in the order of the keys. The last key is found first, so that only the
+-- objects of the returned rows are built.
+WITH page AS (
+    SELECT k.key FROM personal_rows AS k
+    WHERE k.section = @section AND (k.user_id = @user_id OR k.handle = @handle) AND k.key > @after
+    ORDER BY k.key LIMIT sqlc.arg('limit')
+)
+SELECT p.key, p.data FROM personal_rows AS p
+WHERE p.section = @section AND (p.user_id = @user_id OR p.handle = @handle) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
+ORDER BY p.key;

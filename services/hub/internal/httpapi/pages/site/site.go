@@ -20,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
@@ -120,6 +121,9 @@ type People struct {
 	Payouts  identityclaim.Payouts // also finds accounts by handle
 	Profiles *profile.Service
 	Watches  watch.Store
+	Data     account.Store
+	// Archive streams everything that is stored about an operator as a ZIP archive. Error: rate_limited.
+	Archive func(c echo.Context, me operator.Operator) error
 }
 
 // Sessions lists and ends the sessions of operators. Error of its methods: db_unavailable.
