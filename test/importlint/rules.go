@@ -51,18 +51,18 @@ var subjects = map[string]map[string][]string{
 		"broadcast":     {"livestream", "program", "record"},                                 // it shows data of all three
 		"account":       {"operator"},                                                        // an account belongs to an operator
 		"grant":         {"caller"},
-		"caller":        {"operator"},                                   // a caller is an operator with scopes
-		"follow":        {"operator"},                                   // operators follow operators
-		"identityclaim": {"operator"},                                   // a claim belongs to an operator
-		"message":       {"identityclaim"},                              // a payout address is parsed like a wallet address
-		"profile":       {"identityclaim", "message", "operator"},       // rules for profile.update messages and for addresses
-		"signal":        {"operator"},                                   // a call is filed with an operator's credential
-		"clip":          {"ingest", "livestream", "operator", "stream"}, // operators cut clips of live operators for a station
-		"federation":    {"identityclaim", "operator", "stream"},        // operators of partners, links by claims, and streams as playlists
-		"livestream":    {"ingest", "operator"},                         // operators are live with their streams
-		"moderation":    {"livestream", "operator"},                     // operators send reports
-		"notification":  {"operator"},                                   // operators are notified
-		"watch":         {"operator"},                                   // operators watch markets
+		"caller":        {"operator"},                                             // a caller is an operator with scopes
+		"follow":        {"operator"},                                             // operators follow operators
+		"identityclaim": {"operator"},                                             // a claim belongs to an operator
+		"message":       {"identityclaim"},                                        // a payout address is parsed like a wallet address
+		"profile":       {"identityclaim", "message", "notification", "operator"}, // rules for profile.update messages and for addresses
+		"signal":        {"operator"},                                             // a call is filed with an operator's credential
+		"clip":          {"ingest", "livestream", "operator", "stream"},           // operators cut clips of live operators for a station
+		"federation":    {"identityclaim", "operator", "stream"},                  // operators of partners, links by claims, and streams as playlists
+		"livestream":    {"ingest", "operator"},                                   // operators are live with their streams
+		"moderation":    {"livestream", "notification", "operator"},               // operators send reports and are notified of hidden texts
+		"notification":  {"operator"},                                             // operators are notified
+		"watch":         {"operator"},                                             // operators watch markets
 	},
 	"clock": {},
 }

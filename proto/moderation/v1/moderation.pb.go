@@ -156,6 +156,8 @@ func (x *DecideRequest) GetDecision() *Decision {
 type DecideResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Decision      *Decision              `protobuf:"bytes,1,opt,name=decision,proto3" json:"decision,omitempty"`
+	OperatorId    string                 `protobuf:"bytes,2,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"` // author of the text; empty: no operator
+	SignalId      string                 `protobuf:"bytes,3,opt,name=signal_id,json=signalId,proto3" json:"signal_id,omitempty"`       // call that the text belongs to; empty: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,6 +197,20 @@ func (x *DecideResponse) GetDecision() *Decision {
 		return x.Decision
 	}
 	return nil
+}
+
+func (x *DecideResponse) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *DecideResponse) GetSignalId() string {
+	if x != nil {
+		return x.SignalId
+	}
+	return ""
 }
 
 type FindRequest struct {
@@ -527,9 +543,12 @@ const file_moderation_v1_moderation_proto_rawDesc = "" +
 	"\x02by\x18\x05 \x01(\tR\x02by\x12*\n" +
 	"\x02at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"O\n" +
 	"\rDecideRequest\x12>\n" +
-	"\bdecision\x18\x01 \x01(\v2\".signalcast.moderation.v1.DecisionR\bdecision\"P\n" +
+	"\bdecision\x18\x01 \x01(\v2\".signalcast.moderation.v1.DecisionR\bdecision\"\x8e\x01\n" +
 	"\x0eDecideResponse\x12>\n" +
-	"\bdecision\x18\x01 \x01(\v2\".signalcast.moderation.v1.DecisionR\bdecision\"1\n" +
+	"\bdecision\x18\x01 \x01(\v2\".signalcast.moderation.v1.DecisionR\bdecision\x12\x1f\n" +
+	"\voperator_id\x18\x02 \x01(\tR\n" +
+	"operatorId\x12\x1b\n" +
+	"\tsignal_id\x18\x03 \x01(\tR\bsignalId\"1\n" +
 	"\vFindRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\"\x0e\n" +

@@ -128,7 +128,7 @@ func TestManyFollowersDelayNoOther(t *testing.T) {
 		t.Helper()
 		if err := pgx.BeginFunc(t.Context(), s.DB(t), func(tx pgx.Tx) error {
 			var b pgx.Batch
-			b.Queue("SET LOCAL session_replication_role = replica") // the trigger counts each follow in one row
+			b.Queue("SET LOCAL session_replication_role = replica") // the trigger counts one follow at a time
 			b.Queue(`INSERT INTO hub.follows (follower, followed, created_at)
 				SELECT gen_random_uuid(), f::uuid, now() FROM unnest($1::text[]) f, generate_series(1, $2::integer)`, of, followers)
 			b.Queue("INSERT INTO hub.follow_totals (user_id, followers) SELECT f::uuid, $2 FROM unnest($1::text[]) f", of, followers)

@@ -34,7 +34,8 @@ func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) 
 	if err := f.Store.Moderate(ctx, d); err != nil {
 		return nil, err
 	}
-	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
+	author, signal, err := f.Store.Author(ctx, moderation.Thing{Kind: d.Kind, ID: d.ID})
+	return &moderationv1.DecideResponse{Decision: decisionTo(d), OperatorId: author, SignalId: signal}, err
 }
 
 // Find returns an empty response if the requested signal, event, profile, market or station exists. Errors: not_found,

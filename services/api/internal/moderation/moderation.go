@@ -32,13 +32,15 @@ type Decision struct {
 // Thing identifies a signal, event, profile, market or station whose text can be hidden.
 type Thing struct {
 	Kind string // one of Kinds
-	ID   string // id of the thing; for a profile, the id of its operator, not the handle
+	ID   string // id of the thing; for a profile, the id of its operator, in Author its handle
 }
 
 // Store stores decisions and applies them to stored texts. Errors: ErrNotFound, db_unavailable.
 type Store interface {
 	// Moderate stores a decision and applies it.
 	Moderate(ctx context.Context, d Decision) error
+	// Author returns the operator that is the author of a thing, and the call that it belongs to. Either is empty if there is none.
+	Author(ctx context.Context, t Thing) (operatorID, signalID string, err error)
 	// FindModerated returns nil if the thing exists, else ErrNotFound.
 	FindModerated(ctx context.Context, kind, id string) error
 	// ListModerated returns the newest decisions, newest first.

@@ -2,7 +2,10 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/api/internal/moderation"
@@ -18,6 +21,15 @@ func (s *Store) Moderate(ctx context.Context, d moderation.Decision) error {
 		return pg.Fault(fmt.Errorf("store moderation decision: %w", err))
 	}
 	return ifFound(found)
+}
+
+// Author implements moderation.Store.
+func (s *Store) Author(ctx context.Context, t moderation.Thing) (operatorID, signalID string, err error) {
+	row, err := s.q.GetModeratedAuthor(ctx, db.GetModeratedAuthorParams{Kind: t.Kind, ID: t.ID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", "", nil
+	}
+	return row.OperatorID, row.SignalID, pg.Fault(wrap("find author", err))
 }
 
 // ModerationDigest implements feed.Store.

@@ -26,7 +26,7 @@ type Counts struct {
 type Store interface {
 	// Follow and Unfollow start and end a follow. Repeated and concurrent calls change nothing more.
 	Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error
-	Unfollow(ctx context.Context, follower, followed operator.ID) error
+	Unfollow(ctx context.Context, follower, followed operator.ID, at time.Time) error
 	// FollowCounts returns the counts of an operator for a viewer. If viewer is empty, Following is 0 and IsFollowing is false.
 	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
 	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
@@ -63,7 +63,7 @@ func (s *Service) Follow(ctx context.Context, me operator.Operator, handle proto
 // me does not follow the operator. It has the same errors as Follow.
 func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
-		return s.store.Unfollow(ctx, me.ID, followed.ID)
+		return s.store.Unfollow(ctx, me.ID, followed.ID, s.now())
 	})
 }
 

@@ -123,7 +123,7 @@ func setup(t testing.TB, options ...option) *fixture {
 	for _, o := range options {
 		o(&cfg, &deps)
 	}
-	deps.Moderation = moderation.NewService(deps.Ledger.Moderation, b.store.Moderation(), deps.OnAir, ids.next, b.clock.Now)
+	deps.Moderation = moderation.NewService(deps.Ledger.Moderation, b.store.Moderation(), deps.OnAir, b.store, ids.next, b.clock.Now)
 	b.server, b.deps = httpapi.New(cfg, deps), deps
 	t.Cleanup(b.server.Close)
 	b.mara = b.ledger.AddOperator("mara_k")

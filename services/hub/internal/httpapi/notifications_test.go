@@ -3,10 +3,12 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
@@ -115,6 +117,51 @@ func TestNotificationSettings(t *testing.T) {
 		if w := b.send("GET", path, ""); w.Code/100 != 3 || !strings.HasPrefix(w.Header().Get("Location"), idpURL) {
 			t.Errorf("%s without a session: %d %s", path, w.Code, w.Header().Get("Location"))
 		}
+	}
+}
+
+// TestAccountNotifications checks the notifications about an account: on the API by kind, and as texts on the page. The decisions
+// that are repeated do not notify again.
+func TestAccountNotifications(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	by := byLogin("mara_k")
+	want(t, b.send("POST", "/api/dev/keys", `{"label":"night bot","permissions":["read"]}`, by), 201, "")
+	for _, status := range []string{"approved", "approved", "suspended"} {
+		b.clock.Advance(time.Second)
+		want(t, b.send("POST", approveURL, `{"handle":"mara_k","status":"`+status+`"}`, byAdmin()), 200, "")
+	}
+	for range 2 {
+		want(t, b.send("POST", moderationURL, `{"kind":"profile","id":"mara_k","action":"hide","reason":"abuse"}`, byAdmin()), 200, "")
+	}
+	want(t, b.send("POST", profilePath, `{"payoutAddress":"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"}`, b.bySession()), 200, "")
+
+	var out openapi.Notifications
+	w := b.send("GET", "/api/user/notifications", "", b.byKey())
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, n := range out.Notifications {
+		reason := ""
+		if n.Reason != nil {
+			reason = *n.Reason
+		}
+		got[n.Kind] = reason
+	}
+	texts := map[string]string{
+		"key_added": "night bot", "streamer_approved": "", "streamer_refused": "", "text_hidden": "abuse",
+		"payout_changed": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+	}
+	if !maps.Equal(got, texts) || len(out.Notifications) != len(texts) {
+		t.Errorf("notifications: %s", w.Body)
+	}
+	page := b.send("GET", "/notifications", "", b.bySession())
+	for _, text := range []string{
+		"An operator key was created", "night bot", "You can broadcast on Signalcast", "You cannot broadcast on Signalcast",
+		"An administrator hid a text of yours", "Your payout address was changed",
+	} {
+		has(t, page, text)
 	}
 }
 

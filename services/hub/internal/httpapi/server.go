@@ -179,7 +179,7 @@ func New(cfg Config, d Deps) *Server {
 	}
 	s.admin = &adminapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Creations: d.Creations, Digests: d.Accounts.Digests, Moderation: d.Moderation,
-		OnAir: d.OnAir, Clips: d.Clips, Pins: d.Pins, TilePages: s.reads.TilePages, Shared: d.Shared, Programs: d.Programs, Director: d.Director, Audits: audits,
+		OnAir: d.OnAir, Notices: d.Accounts.Notices, Clips: d.Clips, Pins: d.Pins, TilePages: s.reads.TilePages, Shared: d.Shared, Programs: d.Programs, Director: d.Director, Audits: audits,
 		Log: d.Log, Now: d.Now,
 	}
 	s.messages = messageapi.New(&messageapi.Server{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -135,6 +136,11 @@ func (s *Server) EndSession(c echo.Context, all bool) error {
 	}
 	signed, err := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
 	return s.settings.EndSession(c, signed, err == nil)
+}
+
+// MintKey creates an operator key. Errors: those of the ledger.
+func (s *Server) MintKey(ctx context.Context, owner operator.ID, draft operator.KeyDraft) (*operatorv1.MintKeyResponse, error) {
+	return s.settings.Mint(ctx, owner, draft)
 }
 
 // RevokeKey revokes an operator key with its signers and webhooks. Errors: not_found, and the errors of the stores.

@@ -11,6 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -77,20 +78,22 @@ type Service struct {
 	ledger moderationv1.ModerationServiceClient
 	store  Store
 	air    *livestream.Service
+	notify notification.Notices
 	newID  func() string
 	now    func() time.Time
 }
 
 // NewService returns a Service. The store contains the decisions about apps, and the ledger contains all other decisions. A
-// decision that hides a profile also hides its streams and clips through air.
+// decision that hides a profile also hides its streams and clips through air. The author of a hidden text is notified.
 func NewService(
-	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,
+	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, notify notification.Notices,
+	newID func() string, now func() time.Time,
 ) *Service {
-	return &Service{ledger: ledger, store: store, air: air, newID: newID, now: now}
+	return &Service{ledger: ledger, store: store, air: air, notify: notify, newID: newID, now: now}
 }
 
-// Decide hides or shows the text of an object. After db_unavailable, the decision may be stored but not applied to live sessions;
-// a repeated call applies it. Errors: ErrNotFound, db_unavailable.
+// Decide hides or shows the text of an object. After db_unavailable, the decision may be stored but not applied to live sessions
+// and notifications; a repeated call applies it. Errors: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
 	if d.Kind == App {
@@ -106,7 +109,20 @@ func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	if d.Kind == Profile {
 		err = s.air.Hide(ctx, protocol.Handle(d.ID), d.Hidden)
 	}
+	if author := operator.ID(r.GetOperatorId()); err == nil && d.Hidden && author != "" {
+		err = s.withdraw(ctx, d, author, r.GetSignalId())
+	}
 	return d, err
+}
+
+// withdraw deletes the unread notifications about a hidden text and notifies its author.
+func (s *Service) withdraw(ctx context.Context, d Decision, author operator.ID, signalID string) error {
+	if d.Kind == Profile || signalID != "" {
+		if err := s.notify.Withdraw(ctx, author, signalID); err != nil {
+			return err
+		}
+	}
+	return s.notify.Notify(ctx, author, notification.TextHidden, d.Kind+" "+d.ID+" "+notification.Day(d.At), d.Reason, d.At)
 }
 
 func decisionOf(d *moderationv1.Decision) Decision {

@@ -1,6 +1,7 @@
 package notification
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -27,6 +28,19 @@ const (
 	ForecasterLive       Kind = "forecaster_live"
 	ForecasterTake       Kind = "forecaster_take"
 	Milestone            Kind = "milestone" // Count has the number of calls of the user
+)
+
+// Kinds of entries about the account of the user, which cannot be switched off. Fact.Key identifies the fact and Fact.Reason has
+// a text for the user, such as the label of a key. A new kind needs a text in the pages and in the OpenAPI document.
+const (
+	KeyAdded         Kind = "key_added"
+	AppAdded         Kind = "app_added" // an app may act for the user
+	SignerAdded      Kind = "signer_added"
+	NewDevice        Kind = "new_device"
+	PayoutChanged    Kind = "payout_changed"
+	TextHidden       Kind = "text_hidden"
+	StreamerApproved Kind = "streamer_approved"
+	StreamerRefused  Kind = "streamer_refused"
 )
 
 // Grouped lists the kinds whose facts of one day, and of one followed forecaster, are one entry.
@@ -68,9 +82,10 @@ type Fact struct {
 	SignalID string
 	Status   string // result of a call; empty: none
 	Score    int32  // points of the call, valid with Status; 0 for a call that is not counted
-	Reason   string // why the call is void
+	Reason   string // why the call is void; of a fact about the account, a text for the user
 	Count    int64
-	Seq      int64 // number of the event
+	Seq      int64  // number of the event
+	Key      string // identifies a fact that is no event, among those of its kind
 	At       time.Time
 
 	To       operator.ID // the only recipient; empty: the recipients are Audience
@@ -97,7 +112,7 @@ func (f *Fact) Subject() string {
 	case slices.Contains(Grouped, f.Kind):
 		return string(f.Actor) + " " + Day(f.At)
 	}
-	return strconv.FormatInt(f.Seq, 10)
+	return cmp.Or(f.Key, strconv.FormatInt(f.Seq, 10))
 }
 
 // Day returns the UTC date of a time, which is part of the subjects of grouped entries.
@@ -134,6 +149,7 @@ type Place struct {
 
 // Store stores the entries and switches of users. Error of all methods: db_unavailable.
 type Store interface {
+	Notices
 	// ListNotifications returns entries of a user, the newest first, after the place after.
 	ListNotifications(ctx context.Context, user operator.ID, after Place, limit int) ([]Entry, error)
 	// CountUnread counts the unread entries of a user, up to MaxUnread.
@@ -144,6 +160,16 @@ type Store interface {
 	SwitchedOff(ctx context.Context, user operator.ID) (map[Kind]bool, error)
 	// SetSwitches switches kinds on or off. A kind that is switched on starts at the time at.
 	SetSwitches(ctx context.Context, user operator.ID, to map[Kind]bool, at time.Time) error
+}
+
+// Notices notifies users of facts that are no events of the ledger. Error of both methods: db_unavailable.
+type Notices interface {
+	// Notify adds an entry about the account of a user. The entry of a repeated key does not change. Export and deletion of
+	// accounts also notify with it, with kinds of their own.
+	Notify(ctx context.Context, user operator.ID, kind Kind, key, text string, at time.Time) error
+	// Withdraw deletes the unread entries of all users about what an operator did, or about one call of the operator. Without a
+	// call, it also removes the name of the operator from the unread entries of new followers.
+	Withdraw(ctx context.Context, actor operator.ID, signalID string) error
 }
 
 // ListPage returns a page of the entries of a user, the newest first, and the cursor of the next page; an empty cursor: the page is

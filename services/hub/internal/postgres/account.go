@@ -77,8 +77,16 @@ func (s *Store) UseSession(ctx context.Context, id operator.ID, issuedAt, now ti
 }
 
 // UseDevice implements caller.Store.
-func (s *Store) UseDevice(ctx context.Context, id operator.ID, d caller.Device, recent, now time.Time) (bool, error) {
-	return s.write.UseDevice(ctx, db.UseDeviceParams{UserID: id, Browser: d.Browser, Address: d.Address, Recent: recent, Now: now})
+func (s *Store) UseDevice(ctx context.Context, id operator.ID, d caller.Device, recent, now time.Time) (isNew bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		isNew, err = q.UseDevice(ctx, db.UseDeviceParams{UserID: id, Browser: d.Browser, Address: d.Address, Recent: recent, Now: now})
+		if err != nil || !isNew {
+			return err
+		}
+		text := d.Browser + ", " + d.Address
+		return notify(ctx, q, accountFact(notification.NewDevice, text+" "+now.Format(time.RFC3339), text, now), id)
+	})
+	return isNew, err
 }
 
 // EndSession implements caller.Store.
@@ -105,11 +113,11 @@ func (s *Store) SweepSessions(ctx context.Context, idle, old time.Time) (int64, 
 // Follow implements follow.Store.
 func (s *Store) Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.InsertFollow(ctx, db.InsertFollowParams{
+		noticed, ok, err := found(q.InsertFollow(ctx, db.InsertFollowParams{
 			Follower: follower.ID, FollowerHandle: string(follower.Handle), Followed: followed.ID, FollowedHandle: string(followed.Handle),
 			Now: at,
-		})
-		if err != nil || n == 0 {
+		}))
+		if err != nil || !ok || !noticed {
 			return err
 		}
 		return notify(ctx, q, notification.Fact{
@@ -119,24 +127,32 @@ func (s *Store) Follow(ctx context.Context, follower, followed operator.Operator
 }
 
 // Unfollow implements follow.Store.
-func (s *Store) Unfollow(ctx context.Context, follower, followed operator.ID) error {
+func (s *Store) Unfollow(ctx context.Context, follower, followed operator.ID, at time.Time) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		since, ok, err := found(q.DeleteFollow(ctx, db.DeleteFollowParams{Follower: follower, Followed: followed}))
+		ended, ok, err := found(q.DeleteFollow(ctx, db.DeleteFollowParams{Follower: follower, Followed: followed}))
 		if err != nil || !ok {
 			return err
 		}
-		if err := q.UncountFollow(ctx, db.UncountFollowParams{UserID: followed, Subject: notification.Day(since)}); err != nil {
-			return err
+		if ended.Noticed {
+			if err := q.UncountFollow(ctx, db.UncountFollowParams{
+				UserID: followed, Follower: string(follower), Subject: notification.Day(ended.CreatedAt), Now: at,
+			}); err != nil {
+				return err
+			}
 		}
 		return deleteUnreadOf(ctx, q, follower, followed)
 	})
 }
 
-// deleteUnreadOf deletes the unread notifications of a follower about a followed operator.
-func deleteUnreadOf(ctx context.Context, q *db.Queries, follower, followed operator.ID) error {
-	return q.DeleteUnreadOf(ctx, db.DeleteUnreadOfParams{
-		UserID: follower, Actor: pg.Null(string(followed)), Kinds: words(notification.OfForecasters),
-	})
+// deleteUnreadOf deletes the unread notifications of a user about what an operator did, also the name of the operator among new
+// followers.
+func deleteUnreadOf(ctx context.Context, q *db.Queries, user, actor operator.ID) error {
+	if err := q.DeleteUnreadOf(ctx, db.DeleteUnreadOfParams{
+		UserID: user, Actor: pg.Null(string(actor)), Kinds: words(notification.OfForecasters),
+	}); err != nil {
+		return err
+	}
+	return q.RemoveFollowerName(ctx, db.RemoveFollowerNameParams{Follower: string(actor), UserID: pg.Null(string(user))})
 }
 
 // FollowCounts implements follow.Store.

@@ -52,7 +52,7 @@ func TestFollows(t *testing.T) {
 	counts(2, 3, follow.Counts{Followers: 1, Following: 1})
 	counts(9, 8, follow.Counts{})
 	for range 2 {
-		if err := store.Unfollow(t.Context(), person(1), person(2)); err != nil {
+		if err := store.Unfollow(t.Context(), person(1), person(2), noon); err != nil {
 			t.Fatal(err)
 		}
 		counts(1, 2, follow.Counts{Followers: 1, Following: 1})
@@ -69,7 +69,7 @@ func TestFollows(t *testing.T) {
 	if err != nil || len(many) != 2 || many[person(1)] != 1 || many[person(3)] != 1 {
 		t.Errorf("followers of many: %v %v", many, err)
 	}
-	if err := store.Unfollow(t.Context(), person(1), person(3)); err != nil {
+	if err := store.Unfollow(t.Context(), person(1), person(3), noon); err != nil {
 		t.Fatal(err)
 	}
 	if many, err = store.Followers(t.Context(), []operator.ID{person(3)}); err != nil || len(many) != 0 {
@@ -94,7 +94,7 @@ func TestFollowsAtOnce(t *testing.T) {
 					for round := range 6 {
 						err := store.Follow(t.Context(), operatorOf(a), operatorOf(b), noon)
 						if (a+b+round+copies)%3 == 0 {
-							err = errors.Join(err, store.Unfollow(t.Context(), person(a), person(b)))
+							err = errors.Join(err, store.Unfollow(t.Context(), person(a), person(b), noon))
 						}
 						tolerate(t, err)
 					}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
@@ -71,6 +73,14 @@ func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, outcome grant.
 			ExpiresAt: one.ExpiresAt,
 		})
 		if err != nil {
+			return err
+		}
+		app, err := q.GetApp(ctx, one.AppID)
+		if err != nil {
+			return err
+		}
+		fact := accountFact(notification.AppAdded, one.ID, app.App.Name, one.CreatedAt)
+		if err := notify(ctx, q, fact, operator.ID(one.UserID)); err != nil {
 			return err
 		}
 	}

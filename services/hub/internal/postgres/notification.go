@@ -219,6 +219,34 @@ func notify(ctx context.Context, q *db.Queries, f notification.Fact, to operator
 	return batch.insert(ctx, q)
 }
 
+// Notify implements notification.Notices.
+func (c *conn) Notify(ctx context.Context, user operator.ID, kind notification.Kind, key, text string, at time.Time) error {
+	return notify(ctx, c.write, accountFact(kind, key, text, at), user)
+}
+
+// accountFact returns a fact about the account of a user.
+func accountFact(kind notification.Kind, key, text string, at time.Time) notification.Fact {
+	return notification.Fact{Kind: kind, Key: key, Reason: text, Count: 1, At: at}
+}
+
+// Withdraw implements notification.Notices.
+func (c *conn) Withdraw(ctx context.Context, actor operator.ID, signalID string) error {
+	return c.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		// The fan-outs are deleted first: a batch in progress ends before its notifications are deleted.
+		err := q.DeleteFanoutsOf(ctx, db.DeleteFanoutsOfParams{Actor: string(actor), SignalID: pg.Null(signalID)})
+		if err != nil {
+			return err
+		}
+		err = q.DeleteUnreadByFollowers(ctx, db.DeleteUnreadByFollowersParams{
+			Actor: string(actor), SignalID: pg.Null(signalID), Kinds: words(notification.OfForecasters),
+		})
+		if err != nil || signalID != "" {
+			return err
+		}
+		return q.RemoveFollowerName(ctx, db.RemoveFollowerNameParams{Follower: string(actor)})
+	})
+}
+
 // ListNotifications implements notification.Store.
 func (s *Store) ListNotifications(ctx context.Context, user operator.ID, after notification.Place, limit int) ([]notification.Entry, error) {
 	p := db.ListNotificationsParams{UserID: user, Limit: int32(limit)}
@@ -267,7 +295,11 @@ func (s *Store) SetSwitches(ctx context.Context, user operator.ID, to map[notifi
 	return s.write.SetSwitches(ctx, p)
 }
 
-// SweepNotifications deletes notifications that are older than a time, at most sweptNotifications. It returns their number.
+// SweepNotifications deletes notifications that are older than a time, at most sweptNotifications, and ended follows that were
+// seen before it. It returns the number of notifications.
 func (s *Store) SweepNotifications(ctx context.Context, before time.Time) (int64, error) {
+	if err := s.write.DeleteOldSeenFollows(ctx, before); err != nil {
+		return 0, err
+	}
 	return s.write.DeleteOldNotifications(ctx, db.DeleteOldNotificationsParams{Before: before, Most: sweptNotifications})
 }

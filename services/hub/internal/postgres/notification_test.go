@@ -257,12 +257,12 @@ func TestEndOfFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, follower := range []int{3, 4} {
-		if err := store.Unfollow(t.Context(), person(follower), person(1)); err != nil {
+		if err := store.Unfollow(t.Context(), person(follower), person(1), noon); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for user, want := range map[int][]string{
-		1: {"followed op_4 1"},
+		1: {"followed op_2 1"},
 		2: {"forecaster_called op_9 1"},
 		3: {"forecaster_called op_9 1"},
 		4: {"forecaster_called op_9 1", "forecaster_called op_1 1"},
@@ -270,6 +270,122 @@ func TestEndOfFollow(t *testing.T) {
 		if got := kinds(entries(t, store, user)); !slices.Equal(got, want) {
 			t.Errorf("user %d: %q, want %q", user, got, want)
 		}
+	}
+}
+
+// TestRepeatedFollow checks that a follow which ends and starts again after the followed user has read its entry does not make an
+// entry unread, and that it does if the entry was not read.
+func TestRepeatedFollow(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	drain(t, newWorker(store, &feedLedger{}))
+	again := func() {
+		t.Helper()
+		if err := store.Unfollow(t.Context(), person(2), person(1), noon); err != nil {
+			t.Fatal(err)
+		}
+		followAt(t, store, 2, 1, noon)
+	}
+	shows := func(unread int64, want ...string) {
+		t.Helper()
+		n, err := store.CountUnread(t.Context(), person(1))
+		if got := kinds(entries(t, store, 1)); err != nil || n != unread || !slices.Equal(got, want) {
+			t.Errorf("%d unread of %q, %v; want %d of %q", n, got, err, unread, want)
+		}
+	}
+	followAt(t, store, 2, 1, noon)
+	again()
+	shows(1, "followed op_2 1")
+	if err := store.MarkRead(t.Context(), person(1), entries(t, store, 1)[0].ID, noon); err != nil {
+		t.Fatal(err)
+	}
+	followAt(t, store, 3, 1, noon)
+	shows(1, "followed op_3 2")
+	if err := store.MarkRead(t.Context(), person(1), entries(t, store, 1)[0].ID, noon); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	again()
+	shows(0, "followed op_3 1")
+	if err := store.Unfollow(t.Context(), person(3), person(1), noon); err != nil {
+		t.Fatal(err)
+	}
+	shows(0)
+	again()
+	shows(0)
+	if _, err := store.SweepNotifications(t.Context(), noon.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	shows(1, "followed op_2 1") // 90 days later
+}
+
+// TestWithdraw checks that hiding a call, a mute and hiding an operator delete the unread entries about them: of all followers, also
+// those that wait, and the name among new followers. It also checks that a fact about the account is stored once.
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	store, database := open(t)
+	l := &feedLedger{}
+	w := newWorker(store, l)
+	drain(t, w)
+	for follower := 2; follower <= 3; follower++ {
+		followAt(t, store, follower, 1, noon)
+	}
+	followAt(t, store, 1, 2, noon)
+	followAt(t, store, 4, 2, noon)
+	followAt(t, store, 1, 3, noon)
+	followAt(t, store, 1, 5, noon)
+	if err := store.MarkRead(t.Context(), person(5), entries(t, store, 5)[0].ID, noon); err != nil {
+		t.Fatal(err)
+	}
+	const other = "0199f0b0-0000-7000-8000-000000000002"
+	l.add("signal.created", 1, noon.Add(time.Minute), created)
+	l.add("signal.event", 1, noon.Add(time.Minute), `{"signalId":"`+other+`","event":{"type":"take"}}`)
+	drain(t, w)
+	withdraw := func(signal string) {
+		t.Helper()
+		if err := store.Withdraw(t.Context(), person(1), signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withdraw(signalID)
+	muted := true
+	if _, err := store.SetFollow(t.Context(), person(3), person(1), follow.Switches{Muted: &muted}, noon); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := store.Notify(t.Context(), person(4), notification.TextHidden, "signal "+signalID, "abuse", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want map[int][]string) {
+		t.Helper()
+		for user, want := range want {
+			if got := kinds(entries(t, store, user)); !slices.Equal(got, want) {
+				t.Errorf("user %d: %q, want %q", user, got, want)
+			}
+		}
+	}
+	check(map[int][]string{2: {"forecaster_take op_1 1", "followed op_4 2"}, 3: {}, 4: {"text_hidden  1"}, 5: {"followed op_1 1"}})
+	withdraw("")
+	check(map[int][]string{2: {"followed op_4 2"}, 5: {"followed op_1 1"}})
+
+	pool := testkit.Pool(t, database.URL("hub_rw"))
+	if _, err := pool.Exec(t.Context(), `INSERT INTO follows (follower, followed, created_at, calls_from)
+		SELECT gen_random_uuid(), $1::uuid, $2, $2 FROM generate_series(1, 1500)`, person(1), noon); err != nil {
+		t.Fatal(err)
+	}
+	l.add("signal.created", 1, noon.Add(time.Minute), created)
+	if more, err := w.Round(t.Context()); err != nil || !more {
+		t.Fatal(more, err)
+	}
+	withdraw("")
+	drain(t, w)
+	var left int
+	err := pool.QueryRow(t.Context(), "SELECT count(*) FROM notifications WHERE kind = 'forecaster_called'").Scan(&left)
+	if err != nil || left != 0 {
+		t.Errorf("%d notifications are left, %v", left, err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
@@ -47,7 +49,8 @@ func (s *Store) AddSigner(ctx context.Context, one message.Signer, challenge []b
 		if active > int64(limit) {
 			return message.ErrLimit
 		}
-		return nil
+		fact := accountFact(notification.SignerAdded, string(one.Key), one.Label, one.CreatedAt)
+		return notify(ctx, q, fact, operator.ID(one.DenpaID))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -39,13 +40,14 @@ var ofMember = map[string]*apperr.Fault{
 // Service changes profiles of operators in the ledger.
 type Service struct {
 	ledger operatorv1.OperatorServiceClient
+	notify notification.Notices
 	newID  func() string
 	now    func() time.Time
 }
 
-// NewService builds a Service. newID must return a unique id.
-func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, now func() time.Time) *Service {
-	return &Service{ledger: ledger, newID: newID, now: now}
+// NewService builds a Service. newID must return a unique id. An operator is notified of a new payout address.
+func NewService(ledger operatorv1.OperatorServiceClient, notify notification.Notices, newID func() string, now func() time.Time) *Service {
+	return &Service{ledger: ledger, notify: notify, newID: newID, now: now}
 }
 
 // Update changes the given members of the profile of the operator me. An empty change does nothing. signedInAt is the time of the
@@ -61,8 +63,15 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	}
 	// The change has no signed message, so it gets a random id instead of the hash of a message.
 	sum := sha256.Sum256([]byte("profile\n" + s.newID()))
-	_, err = s.ledger.UpdateProfile(ctx, p.UpdateRequest(me, "msg_"+hex.EncodeToString(sum[:])))
-	return err
+	id := "msg_" + hex.EncodeToString(sum[:])
+	if _, err = s.ledger.UpdateProfile(ctx, p.UpdateRequest(me, id)); err != nil || !p.PayoutAddress.Given {
+		return err
+	}
+	text := ""
+	if to := p.PayoutAddress.Text; to != nil {
+		text = *to
+	}
+	return s.notify.Notify(ctx, me, notification.PayoutChanged, id, text, s.now())
 }
 
 // Check validates a profile against the schema of profile.update, and verifies the checksum of the payout address. It returns

@@ -3,6 +3,7 @@ package profile_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
@@ -67,8 +69,15 @@ func TestCheck(t *testing.T) {
 // writer is a fake of the ledger that records profile updates.
 type writer struct {
 	operatorv1.OperatorServiceClient
-	ids []string
-	got []*operatorv1.UpdateProfileRequest
+	notification.Notices
+	ids      []string
+	got      []*operatorv1.UpdateProfileRequest
+	notified []string // texts
+}
+
+func (w *writer) Notify(_ context.Context, user operator.ID, kind notification.Kind, _, text string, _ time.Time) error {
+	w.notified = append(w.notified, string(user)+" "+string(kind)+" "+text)
+	return nil
 }
 
 func (w *writer) UpdateProfile(_ context.Context, r *operatorv1.UpdateProfileRequest, _ ...grpc.CallOption) (*operatorv1.UpdateProfileResponse, error) {
@@ -82,7 +91,7 @@ var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w, n := &writer{}, 0
-	s := profile.NewService(w, func() string { n++; return strconv.Itoa(n) }, func() time.Time { return noon })
+	s := profile.NewService(w, nil, func() string { n++; return strconv.Itoa(n) }, func() time.Time { return noon })
 	for range 2 {
 		if err := s.Update(t.Context(), "me", noon, operator.Profile{Bio: text("x")}); err != nil {
 			t.Fatal(err)
@@ -102,7 +111,7 @@ func TestUpdate(t *testing.T) {
 func TestPayoutAddressNeedsARecentSignIn(t *testing.T) {
 	t.Parallel()
 	w := &writer{}
-	s := profile.NewService(w, func() string { return "one" }, func() time.Time { return noon })
+	s := profile.NewService(w, w, func() string { return "one" }, func() time.Time { return noon })
 	change := operator.Profile{Bio: text("x"), PayoutAddress: operator.Change{Given: true, Text: text("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")}}
 	for name, c := range map[string]struct {
 		signedInAt time.Time
@@ -122,6 +131,10 @@ func TestPayoutAddressNeedsARecentSignIn(t *testing.T) {
 	}
 	if err := s.Update(t.Context(), "me", time.Time{}, operator.Profile{PayoutAddress: operator.Change{Given: true}}); !errors.Is(err, operator.ErrSession) {
 		t.Errorf("removing the address with a key: %v", err)
+	}
+	const told = "me payout_changed 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+	if !slices.Equal(w.notified, []string{told, told}) {
+		t.Errorf("notifications: %q", w.notified)
 	}
 	if err := s.Update(t.Context(), "me", time.Time{}, operator.Profile{Automated: true}); err != nil || !w.got[len(w.got)-1].Automated {
 		t.Errorf("setting only automated: %v", err)

@@ -62,6 +62,41 @@ func (q *Queries) FindModerated(ctx context.Context, arg FindModeratedParams) (b
 	return found, err
 }
 
+const GetModeratedAuthor = `-- name: GetModeratedAuthor :one
+SELECT a.user_id::text AS operator_id, coalesce(a.signal_id::text, '')::text AS signal_id
+FROM (
+    SELECT s.user_id, s.id AS signal_id FROM signals AS s WHERE s.id = CASE WHEN $1::text = 'signal' THEN $2::text::uuid END
+    UNION ALL
+    SELECT s.user_id, s.signal_id FROM unconfirmed_signals AS s
+    WHERE s.signal_id = CASE WHEN $1 = 'signal' THEN $2::text::uuid END
+    UNION ALL
+    SELECT s.user_id, s.id FROM signal_events AS e JOIN signals AS s ON s.id = e.signal_id
+    WHERE e.id = CASE WHEN $1 = 'event' THEN $2::text::uuid END
+    UNION ALL
+    SELECT u.id, NULL FROM users AS u WHERE $1 = 'profile' AND u.handle = $2
+    UNION ALL
+    SELECT t.user_id, NULL FROM stations AS t WHERE $1 = 'station' AND t.station_id = $2
+) AS a LIMIT 1
+`
+
+type GetModeratedAuthorParams struct {
+	Kind string
+	ID   string
+}
+
+type GetModeratedAuthorRow struct {
+	OperatorID string
+	SignalID   string
+}
+
+// Returns the author of an object, and the call that it belongs to. Returns nothing for an object without an author.
+func (q *Queries) GetModeratedAuthor(ctx context.Context, arg GetModeratedAuthorParams) (GetModeratedAuthorRow, error) {
+	row := q.db.QueryRow(ctx, GetModeratedAuthor, arg.Kind, arg.ID)
+	var i GetModeratedAuthorRow
+	err := row.Scan(&i.OperatorID, &i.SignalID)
+	return i, err
+}
+
 const GetModerationDigest = `-- name: GetModerationDigest :one
 SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest
     FROM moderation

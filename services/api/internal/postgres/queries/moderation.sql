@@ -2,6 +2,23 @@
 -- Hides or restores an object and returns false if it does not exist.
 SELECT moderate(@kind, @id, @hidden, @reason, @decided_by, @now)::boolean AS found;
 
+-- name: GetModeratedAuthor :one
+-- Returns the author of an object, and the call that it belongs to. Returns nothing for an object without an author.
+SELECT a.user_id::text AS operator_id, coalesce(a.signal_id::text, '')::text AS signal_id
+FROM (
+    SELECT s.user_id, s.id AS signal_id FROM signals AS s WHERE s.id = CASE WHEN @kind::text = 'signal' THEN sqlc.arg(id)::text::uuid END
+    UNION ALL
+    SELECT s.user_id, s.signal_id FROM unconfirmed_signals AS s
+    WHERE s.signal_id = CASE WHEN @kind = 'signal' THEN sqlc.arg(id)::text::uuid END
+    UNION ALL
+    SELECT s.user_id, s.id FROM signal_events AS e JOIN signals AS s ON s.id = e.signal_id
+    WHERE e.id = CASE WHEN @kind = 'event' THEN sqlc.arg(id)::text::uuid END
+    UNION ALL
+    SELECT u.id, NULL FROM users AS u WHERE @kind = 'profile' AND u.handle = @id
+    UNION ALL
+    SELECT t.user_id, NULL FROM stations AS t WHERE @kind = 'station' AND t.station_id = @id
+) AS a LIMIT 1;
+
 -- name: FindModerated :one
 -- Reports whether an object exists.
 SELECT (CASE @kind::text

@@ -24,6 +24,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -35,6 +36,7 @@ type Server struct {
 	Digests    *digest.Service
 	Moderation *moderation.Service
 	OnAir      *livestream.Service
+	Notices    notification.Notices
 	Clips      *clip.Service
 	Pins       market.Store
 	TilePages  view.FallbackCache                 // cached responses that show the pinned markets
@@ -219,10 +221,28 @@ func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 	}
 	a := request.AdminAction{Target: string(handle), Detail: map[string]any{"status": status}}
 	err := s.Audits.Do(c, a, func(ctx context.Context) error {
-		if _, err := (operator.Directory{Ledger: s.Ledger.Operators}).ByHandle(ctx, handle); err != nil {
+		op, err := operator.Directory{Ledger: s.Ledger.Operators}.ByHandle(ctx, handle)
+		if err != nil {
 			return err
 		}
-		return s.OnAir.Decide(ctx, handle, status)
+		before, err := s.OnAir.Store.Streamer(ctx, handle)
+		if err != nil {
+			return err
+		}
+		if err := s.OnAir.Decide(ctx, handle, status); err != nil || status == before.Status {
+			return err
+		}
+		now := s.Now()
+		switch status {
+		case livestream.Approved:
+			return s.Notices.Notify(ctx, op.ID, notification.StreamerApproved, protocol.Stamp(now), "", now)
+		case livestream.Suspended:
+			if err := s.Notices.Withdraw(ctx, op.ID, ""); err != nil {
+				return err
+			}
+			return s.Notices.Notify(ctx, op.ID, notification.StreamerRefused, protocol.Stamp(now), "", now)
+		}
+		return nil
 	})
 	s.Shared.Clear()
 	return view.OK(c, openapi.StreamerApproved{Ok: true, Handle: string(handle), Status: string(status)}, err)

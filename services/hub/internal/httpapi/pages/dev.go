@@ -243,7 +243,7 @@ func (s *server) mint(c echo.Context, op operator.Operator, form url.Values) err
 	var minted *operatorv1.MintKeyResponse
 	draft, err := operator.NewKeyDraft(typed.Label, typed.Permissions, true)
 	if err == nil {
-		minted, err = s.Ledger.OperatorWrites.MintKey(c.Request().Context(), draft.MintRequest(op.ID))
+		minted, err = s.MintKey(c.Request().Context(), op.ID, draft)
 	}
 	if message := keyErrors[fieldOf(err)]; message != "" {
 		typed.Errors = map[string]string{fieldOf(err): message}

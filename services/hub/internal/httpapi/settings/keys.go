@@ -12,6 +12,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -33,12 +34,26 @@ func (s *Server) MintKey(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.Ledger.OperatorWrites.MintKey(c.Request().Context(), draft.MintRequest(op.ID))
+	r, err := s.Mint(c.Request().Context(), op.ID, draft)
 	key := r.GetKey()
 	return view.Created(c, openapi.MintedKey{
 		Key: r.GetPlaintext(), ID: key.GetId(), Label: key.GetLabel(), Tier: key.GetTier(), Permissions: key.GetPermissions(),
 		Strict: key.GetStrict(),
 	}, err)
+}
+
+// Mint creates an operator key and notifies its owner. It only logs that the owner cannot be notified, because no later answer
+// contains the key. Errors: those of the ledger.
+func (s *Server) Mint(ctx context.Context, owner operator.ID, draft operator.KeyDraft) (*operatorv1.MintKeyResponse, error) {
+	r, err := s.Ledger.OperatorWrites.MintKey(ctx, draft.MintRequest(owner))
+	if err != nil {
+		return r, err
+	}
+	key := r.GetKey()
+	if err := s.Notices.Notify(ctx, owner, notification.KeyAdded, key.GetId(), key.GetLabel(), s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "notification of a key failed", "key", key.GetId(), "error", err)
+	}
+	return r, nil
 }
 
 // ListKeys handles GET /api/dev/keys, the operator keys of the caller without their secrets.

@@ -47,7 +47,7 @@ func (q *Queries) DeleteClaimOfOthers(ctx context.Context, arg DeleteClaimOfOthe
 }
 
 const deleteFollow = `-- name: DeleteFollow :one
-DELETE FROM follows WHERE follower = $1 AND followed = $2 RETURNING created_at
+DELETE FROM follows WHERE follower = $1 AND followed = $2 RETURNING created_at, (noticed_as <> '')::boolean AS noticed
 `
 
 type DeleteFollowParams struct {
@@ -55,11 +55,16 @@ type DeleteFollowParams struct {
 	Followed operator.ID
 }
 
-func (q *Queries) DeleteFollow(ctx context.Context, arg DeleteFollowParams) (time.Time, error) {
+type DeleteFollowRow struct {
+	CreatedAt time.Time
+	Noticed   bool
+}
+
+func (q *Queries) DeleteFollow(ctx context.Context, arg DeleteFollowParams) (DeleteFollowRow, error) {
 	row := q.db.QueryRow(ctx, deleteFollow, arg.Follower, arg.Followed)
-	var created_at time.Time
-	err := row.Scan(&created_at)
-	return created_at, err
+	var i DeleteFollowRow
+	err := row.Scan(&i.CreatedAt, &i.Noticed)
+	return i, err
 }
 
 const deleteOldDevices = `-- name: DeleteOldDevices :execrows
@@ -238,40 +243,45 @@ func (q *Queries) HasWatch(ctx context.Context, arg HasWatchParams) (bool, error
 	return exists, err
 }
 
-const insertFollow = `-- name: InsertFollow :execrows
+const insertFollow = `-- name: InsertFollow :one
 WITH added AS (
-    INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from)
-    VALUES ($4, $5, $1, $1, $1, $1)
+    INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from, noticed_as)
+    VALUES (
+        $1, $2, $3, $3, $3, $3, CASE WHEN EXISTS (
+            SELECT FROM seen_follows s WHERE s.followed = $2 AND s.follower = $1) THEN '' ELSE $4::text END
+    )
     ON CONFLICT (follower, followed) DO NOTHING
-    RETURNING follower
+    RETURNING noticed_as
+), published AS (
+    INSERT INTO outbox (type, at, topic, data)
+    SELECT 'follow.created', $3::timestamptz, 'me:' || $5::text,
+        jsonb_build_object('handle', $4::text)::text
+    FROM added
 )
-INSERT INTO outbox (type, at, topic, data)
-SELECT 'follow.created', $1::timestamptz, 'me:' || $2::text,
-    jsonb_build_object('handle', $3::text)::text
-FROM added
+SELECT (noticed_as <> '')::boolean AS noticed FROM added
 `
 
 type InsertFollowParams struct {
-	Now            time.Time
-	FollowedHandle string
-	FollowerHandle string
 	Follower       operator.ID
 	Followed       operator.ID
+	Now            time.Time
+	FollowerHandle string
+	FollowedHandle string
 }
 
-// Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
-func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertFollow,
-		arg.Now,
-		arg.FollowedHandle,
-		arg.FollowerHandle,
+// Stores a follow and publishes it to the followed operator. Returns whether the operator is notified, and nothing if the follow
+// exists.
+func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) (bool, error) {
+	row := q.db.QueryRow(ctx, insertFollow,
 		arg.Follower,
 		arg.Followed,
+		arg.Now,
+		arg.FollowerHandle,
+		arg.FollowedHandle,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var noticed bool
+	err := row.Scan(&noticed)
+	return noticed, err
 }
 
 const insertSession = `-- name: InsertSession :one

@@ -74,6 +74,22 @@ func (q *Queries) DeleteFanout(ctx context.Context, arg DeleteFanoutParams) erro
 	return err
 }
 
+const deleteFanoutsOf = `-- name: DeleteFanoutsOf :exec
+DELETE FROM notification_fanouts
+WHERE actor = $1::uuid AND ($2::uuid IS NULL OR signal_id = $2::uuid)
+`
+
+type DeleteFanoutsOfParams struct {
+	Actor    string
+	SignalID *string
+}
+
+// Ends the notification of the followers of an operator, or of one call of the operator.
+func (q *Queries) DeleteFanoutsOf(ctx context.Context, arg DeleteFanoutsOfParams) error {
+	_, err := q.db.Exec(ctx, deleteFanoutsOf, arg.Actor, arg.SignalID)
+	return err
+}
+
 const deleteOldNotifications = `-- name: DeleteOldNotifications :execrows
 DELETE FROM notifications WHERE id IN (
     SELECT o.id FROM notifications o WHERE o.created_at < $1 ORDER BY o.created_at LIMIT $2::integer
@@ -92,6 +108,36 @@ func (q *Queries) DeleteOldNotifications(ctx context.Context, arg DeleteOldNotif
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const deleteOldSeenFollows = `-- name: DeleteOldSeenFollows :exec
+DELETE FROM seen_follows WHERE seen_at < $1
+`
+
+func (q *Queries) DeleteOldSeenFollows(ctx context.Context, before time.Time) error {
+	_, err := q.db.Exec(ctx, deleteOldSeenFollows, before)
+	return err
+}
+
+const deleteUnreadByFollowers = `-- name: DeleteUnreadByFollowers :exec
+DELETE FROM notifications WHERE id IN (
+    SELECT n.id FROM follows f JOIN notifications n ON n.user_id = f.follower
+    WHERE f.followed = $1::uuid AND n.actor = $1::uuid AND n.read_at IS NULL AND n.kind = ANY ($2::text[])
+        AND ($3::uuid IS NULL OR n.signal_id = $3::uuid)
+    ORDER BY n.user_id, n.kind, n.subject FOR UPDATE OF n
+)
+`
+
+type DeleteUnreadByFollowersParams struct {
+	Actor    string
+	Kinds    []string
+	SignalID *string
+}
+
+// Deletes the unread notifications of all followers of an operator about what the operator did, or about one call of the operator.
+func (q *Queries) DeleteUnreadByFollowers(ctx context.Context, arg DeleteUnreadByFollowersParams) error {
+	_, err := q.db.Exec(ctx, deleteUnreadByFollowers, arg.Actor, arg.Kinds, arg.SignalID)
+	return err
 }
 
 const deleteUnreadOf = `-- name: DeleteUnreadOf :exec
@@ -509,6 +555,38 @@ func (q *Queries) ReachMilestone(ctx context.Context, arg ReachMilestoneParams) 
 	return result.RowsAffected(), nil
 }
 
+const removeFollowerName = `-- name: RemoveFollowerName :exec
+WITH entry AS (
+    SELECT n.id, o.follower, o.noticed_as
+    FROM follows w JOIN notifications n ON n.user_id = w.followed AND n.kind = 'followed'
+        AND n.subject = to_char(w.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+    LEFT JOIN LATERAL (
+        SELECT f.follower, f.noticed_as FROM follows f
+        WHERE f.followed = n.user_id AND f.follower <> $1::uuid AND f.noticed_as <> ''
+            AND f.created_at >= n.subject::timestamp AT TIME ZONE 'UTC'
+            AND f.created_at < n.subject::timestamp AT TIME ZONE 'UTC' + interval '1 day'
+        ORDER BY f.created_at DESC LIMIT 1) o ON true
+    WHERE w.follower = $1::uuid AND w.followed = coalesce($2::uuid, w.followed)
+        AND n.actor = $1::uuid AND n.read_at IS NULL
+    ORDER BY n.user_id, n.kind, n.subject FOR UPDATE OF n
+), alone AS (
+    DELETE FROM notifications d USING entry e WHERE d.id = e.id AND e.follower IS NULL
+)
+UPDATE notifications n SET actor = e.follower, handle = e.noticed_as FROM entry e WHERE n.id = e.id AND e.follower IS NOT NULL
+`
+
+type RemoveFollowerNameParams struct {
+	Follower string
+	UserID   *string
+}
+
+// Replaces the name of a follower in the unread notification of the follow with that of another follower of the day, or deletes
+// the notification without one: for a user, or with a null user for all that the follower follows.
+func (q *Queries) RemoveFollowerName(ctx context.Context, arg RemoveFollowerNameParams) error {
+	_, err := q.db.Exec(ctx, removeFollowerName, arg.Follower, arg.UserID)
+	return err
+}
+
 const setSwitches = `-- name: SetSwitches :exec
 INSERT INTO notification_switches AS s (user_id, kind, on_from)
 SELECT $1, k.kind, CASE WHEN k.enabled THEN $2::timestamptz END
@@ -546,20 +624,45 @@ func (q *Queries) StartNotificationCursor(ctx context.Context, seq int64) error 
 }
 
 const uncountFollow = `-- name: UncountFollow :exec
-WITH one AS (
-    DELETE FROM notifications d WHERE d.user_id = $1 AND d.kind = 'followed' AND d.subject = $2 AND d.count = 1
+WITH entry AS (
+    SELECT n.id, n.count, n.actor = $1::uuid AS named, o.follower, o.noticed_as
+    FROM notifications n LEFT JOIN LATERAL (
+        SELECT f.follower, f.noticed_as FROM follows f
+        WHERE f.followed = n.user_id AND f.noticed_as <> '' AND f.created_at >= n.subject::timestamp AT TIME ZONE 'UTC'
+            AND f.created_at < n.subject::timestamp AT TIME ZONE 'UTC' + interval '1 day'
+        ORDER BY f.created_at DESC LIMIT 1) o ON true
+    WHERE n.user_id = $2 AND n.kind = 'followed' AND n.subject = $3
+    FOR UPDATE OF n
+), seen AS (
+    INSERT INTO seen_follows (followed, follower, seen_at)
+    SELECT $2, $1::uuid, $4::timestamptz WHERE EXISTS (
+        SELECT FROM notifications u
+        WHERE u.user_id = $2 AND u.kind = 'followed' AND u.subject = $3 AND u.read_at IS NOT NULL)
+    ON CONFLICT (followed, follower) DO NOTHING
+), one AS (
+    DELETE FROM notifications d USING entry e WHERE d.id = e.id AND (e.count = 1 OR e.named AND e.follower IS NULL)
 )
-UPDATE notifications n SET count = n.count - 1
-WHERE n.user_id = $1 AND n.kind = 'followed' AND n.subject = $2 AND n.count > 1
+UPDATE notifications n SET
+    count = e.count - 1, actor = CASE WHEN e.named THEN e.follower ELSE n.actor END,
+    handle = CASE WHEN e.named THEN e.noticed_as ELSE n.handle END
+FROM entry e WHERE n.id = e.id AND e.count > 1 AND (NOT e.named OR e.follower IS NOT NULL)
 `
 
 type UncountFollowParams struct {
-	UserID  operator.ID
-	Subject string
+	Follower string
+	UserID   operator.ID
+	Subject  string
+	Now      time.Time
 }
 
-// Takes an ended follow out of the notification of its day, and deletes the notification without a follow.
+// Takes an ended follow out of the notification of its day, which then has the name of another follower of the day, and deletes
+// the notification without a follow. A follow that the user has seen is remembered.
 func (q *Queries) UncountFollow(ctx context.Context, arg UncountFollowParams) error {
-	_, err := q.db.Exec(ctx, uncountFollow, arg.UserID, arg.Subject)
+	_, err := q.db.Exec(ctx, uncountFollow,
+		arg.Follower,
+		arg.UserID,
+		arg.Subject,
+		arg.Now,
+	)
 	return err
 }

@@ -63,21 +63,27 @@ UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND en
 -- name: DeleteOldSessions :execrows
 DELETE FROM sessions WHERE used_at < @before;
 
--- name: InsertFollow :execrows
--- Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
+-- name: InsertFollow :one
+-- Stores a follow and publishes it to the followed operator. Returns whether the operator is notified, and nothing if the follow
+-- exists.
 WITH added AS (
-    INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from)
-    VALUES (@follower, @followed, @now, @now, @now, @now)
+    INSERT INTO follows (follower, followed, created_at, calls_from, live_from, takes_from, noticed_as)
+    VALUES (
+        @follower, @followed, @now, @now, @now, @now, CASE WHEN EXISTS (
+            SELECT FROM seen_follows s WHERE s.followed = @followed AND s.follower = @follower) THEN '' ELSE @follower_handle::text END
+    )
     ON CONFLICT (follower, followed) DO NOTHING
-    RETURNING follower
+    RETURNING noticed_as
+), published AS (
+    INSERT INTO outbox (type, at, topic, data)
+    SELECT 'follow.created', @now::timestamptz, 'me:' || @followed_handle::text,
+        jsonb_build_object('handle', @follower_handle::text)::text
+    FROM added
 )
-INSERT INTO outbox (type, at, topic, data)
-SELECT 'follow.created', @now::timestamptz, 'me:' || @followed_handle::text,
-    jsonb_build_object('handle', @follower_handle::text)::text
-FROM added;
+SELECT (noticed_as <> '')::boolean AS noticed FROM added;
 
 -- name: DeleteFollow :one
-DELETE FROM follows WHERE follower = @follower AND followed = @followed RETURNING created_at;
+DELETE FROM follows WHERE follower = @follower AND followed = @followed RETURNING created_at, (noticed_as <> '')::boolean AS noticed;
 
 -- name: UpdateFollow :execrows
 -- Changes what a follower is notified of. A null argument changes nothing. To switch a kind on, or to end a mute, sets the start

@@ -112,12 +112,65 @@ UPDATE notifications SET read_at = @now::timestamptz WHERE id IN (SELECT id FROM
 DELETE FROM notifications WHERE user_id = @user_id AND read_at IS NULL AND actor = @actor AND kind = ANY (@kinds::text[]);
 
 -- name: UncountFollow :exec
--- Takes an ended follow out of the notification of its day, and deletes the notification without a follow.
-WITH one AS (
-    DELETE FROM notifications d WHERE d.user_id = @user_id AND d.kind = 'followed' AND d.subject = @subject AND d.count = 1
+-- Takes an ended follow out of the notification of its day, which then has the name of another follower of the day, and deletes
+-- the notification without a follow. A follow that the user has seen is remembered.
+WITH entry AS (
+    SELECT n.id, n.count, n.actor = sqlc.arg(follower)::uuid AS named, o.follower, o.noticed_as
+    FROM notifications n LEFT JOIN LATERAL (
+        SELECT f.follower, f.noticed_as FROM follows f
+        WHERE f.followed = n.user_id AND f.noticed_as <> '' AND f.created_at >= n.subject::timestamp AT TIME ZONE 'UTC'
+            AND f.created_at < n.subject::timestamp AT TIME ZONE 'UTC' + interval '1 day'
+        ORDER BY f.created_at DESC LIMIT 1) o ON true
+    WHERE n.user_id = @user_id AND n.kind = 'followed' AND n.subject = @subject
+    FOR UPDATE OF n
+), seen AS (
+    INSERT INTO seen_follows (followed, follower, seen_at)
+    SELECT @user_id, sqlc.arg(follower)::uuid, sqlc.arg(now)::timestamptz WHERE EXISTS (
+        SELECT FROM notifications u
+        WHERE u.user_id = @user_id AND u.kind = 'followed' AND u.subject = @subject AND u.read_at IS NOT NULL)
+    ON CONFLICT (followed, follower) DO NOTHING
+), one AS (
+    DELETE FROM notifications d USING entry e WHERE d.id = e.id AND (e.count = 1 OR e.named AND e.follower IS NULL)
 )
-UPDATE notifications n SET count = n.count - 1
-WHERE n.user_id = @user_id AND n.kind = 'followed' AND n.subject = @subject AND n.count > 1;
+UPDATE notifications n SET
+    count = e.count - 1, actor = CASE WHEN e.named THEN e.follower ELSE n.actor END,
+    handle = CASE WHEN e.named THEN e.noticed_as ELSE n.handle END
+FROM entry e WHERE n.id = e.id AND e.count > 1 AND (NOT e.named OR e.follower IS NOT NULL);
+
+-- name: RemoveFollowerName :exec
+-- Replaces the name of a follower in the unread notification of the follow with that of another follower of the day, or deletes
+-- the notification without one: for a user, or with a null user for all that the follower follows.
+WITH entry AS (
+    SELECT n.id, o.follower, o.noticed_as
+    FROM follows w JOIN notifications n ON n.user_id = w.followed AND n.kind = 'followed'
+        AND n.subject = to_char(w.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+    LEFT JOIN LATERAL (
+        SELECT f.follower, f.noticed_as FROM follows f
+        WHERE f.followed = n.user_id AND f.follower <> sqlc.arg(follower)::uuid AND f.noticed_as <> ''
+            AND f.created_at >= n.subject::timestamp AT TIME ZONE 'UTC'
+            AND f.created_at < n.subject::timestamp AT TIME ZONE 'UTC' + interval '1 day'
+        ORDER BY f.created_at DESC LIMIT 1) o ON true
+    WHERE w.follower = sqlc.arg(follower)::uuid AND w.followed = coalesce(sqlc.narg(user_id)::uuid, w.followed)
+        AND n.actor = sqlc.arg(follower)::uuid AND n.read_at IS NULL
+    ORDER BY n.user_id, n.kind, n.subject FOR UPDATE OF n
+), alone AS (
+    DELETE FROM notifications d USING entry e WHERE d.id = e.id AND e.follower IS NULL
+)
+UPDATE notifications n SET actor = e.follower, handle = e.noticed_as FROM entry e WHERE n.id = e.id AND e.follower IS NOT NULL;
+
+-- name: DeleteUnreadByFollowers :exec
+-- Deletes the unread notifications of all followers of an operator about what the operator did, or about one call of the operator.
+DELETE FROM notifications WHERE id IN (
+    SELECT n.id FROM follows f JOIN notifications n ON n.user_id = f.follower
+    WHERE f.followed = sqlc.arg(actor)::uuid AND n.actor = sqlc.arg(actor)::uuid AND n.read_at IS NULL AND n.kind = ANY (@kinds::text[])
+        AND (sqlc.narg(signal_id)::uuid IS NULL OR n.signal_id = sqlc.narg(signal_id)::uuid)
+    ORDER BY n.user_id, n.kind, n.subject FOR UPDATE OF n
+);
+
+-- name: DeleteFanoutsOf :exec
+-- Ends the notification of the followers of an operator, or of one call of the operator.
+DELETE FROM notification_fanouts
+WHERE actor = sqlc.arg(actor)::uuid AND (sqlc.narg(signal_id)::uuid IS NULL OR signal_id = sqlc.narg(signal_id)::uuid);
 
 -- name: ListSwitches :many
 SELECT kind, (on_from IS NOT NULL)::boolean AS enabled FROM notification_switches WHERE user_id = @user_id;
@@ -136,3 +189,6 @@ ON CONFLICT (user_id, kind) DO UPDATE SET
 DELETE FROM notifications WHERE id IN (
     SELECT o.id FROM notifications o WHERE o.created_at < @before ORDER BY o.created_at LIMIT sqlc.arg(most)::integer
 );
+
+-- name: DeleteOldSeenFollows :exec
+DELETE FROM seen_follows WHERE seen_at < @before;

@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
@@ -94,6 +95,8 @@ type Deps struct {
 	SessionStart func(c echo.Context) time.Time
 	// SendReport stores a report for the administrators.
 	SendReport func(ctx context.Context, r moderation.Report) error
+	// MintKey creates an operator key.
+	MintKey func(ctx context.Context, owner operator.ID, draft operator.KeyDraft) (*operatorv1.MintKeyResponse, error)
 	// RevokeKey revokes an operator key with its signers and webhooks.
 	RevokeKey func(ctx context.Context, owner operator.ID, keyID string) error
 	OwnPage   func(c echo.Context) bool // reports whether the request comes from a page of this hub
