@@ -80,7 +80,7 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		{operation: "GET " + p + "/grants", as: "key", reads: true},
 		{operation: "GET " + p + "/me", as: "key", reads: true},
 		{operation: "GET /api/identity/claim", as: "session", reads: true},
-		{operation: "GET /apps", as: "session", reads: true},
+		{operation: "GET /settings/apps", as: "session", reads: true},
 		{operation: "GET /following", as: "session", reads: true},
 		{operation: "GET /notifications", as: "session", reads: true},
 		{operation: "GET /settings/notifications", as: "session", reads: true},

@@ -147,7 +147,7 @@ POST   /api/protocol/v1/predictions              token key
 POST   /api/protocol/v1/signals                  token key
 POST   /api/mcp                                  none key
 POST   /api/protocol/v1/mcp                      none token
-GET    /apps                                     none session
+GET    /settings/apps                            none session
 POST   /apps/revoke                              session
 GET    /dev                                      none developer
 POST   /dev/keys                                 developer
@@ -173,7 +173,7 @@ POST   /settings/export                          session
 GET    /settings/export/{id}                     none session
 GET    /report                                   none session
 POST   /report                                   session
-GET    /profile                                  none session
+GET    /settings/profile                         none session
 POST   /profile                                  session
 POST   /m/{marketId}/call                        none session
 POST   /receipts/{id}/events                     none session

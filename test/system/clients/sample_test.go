@@ -106,7 +106,7 @@ func TestSampleInABrowser(t *testing.T) {
 	b.Shows("main", "This market no longer accepts calls.")
 
 	// The person revokes the grant at the hub.
-	b.Visit(s.Hub+"/apps", http.StatusOK)
+	b.Visit(s.Hub+"/settings/apps", http.StatusOK)
 	b.Press(`form[action="/apps/revoke"] button`, `.empty-line`)
 	b.Visit(app.url, http.StatusOK)
 	file(s.NewNativeMarket(t, 5000, nil), "30", "YES", `.problem`)

@@ -45,10 +45,10 @@ func TestSignInAndFollow(t *testing.T) {
 		b.Shows("header.bar", "Signed in as @"+p.Handle)
 		b.Visit(s.Hub+"/u/"+p.Handle, http.StatusOK)
 		b.Shows("main", "Edit your profile")
-		b.Visit(s.Hub+"/sign-in?return_to=/apps", http.StatusOK)
+		b.Visit(s.Hub+"/sign-in?return_to=/settings/apps", http.StatusOK)
 		b.Shows("main", "You are signed in", "@"+p.Handle, "your connected apps", "Not you?")
 		b.SignOut()
-		b.Visit(s.Hub+"/apps", http.StatusOK) // redirects to the identity provider again
+		b.Visit(s.Hub+"/settings/apps", http.StatusOK) // redirects to the identity provider again
 		b.Text("#user")
 		b.RequireNoProblems()
 	})
@@ -110,7 +110,7 @@ func TestProfilePage(t *testing.T) {
 		b.Visit(s.Hub+"/u/"+p.Handle, http.StatusOK)
 		b.Shows("main", "Mara K <i>", "https://mara.example/b", wallet)
 		b.RequireFits()
-		b.Visit(s.Hub+"/profile", http.StatusOK)
+		b.Visit(s.Hub+"/settings/profile", http.StatusOK)
 		b.Press(`.claim button`, `#claims .empty-line`)
 		if n := len(read(t, s.Hub+"/api/network/identity/"+p.Handle).List("identities")); n != 0 {
 			t.Errorf("%d claimed identities remain after their release; want 0", n)

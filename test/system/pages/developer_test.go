@@ -87,7 +87,7 @@ func TestApplicationOfDeveloper(t *testing.T) {
 		signer := user.NewSigner(t)
 		signer.App, signer.Label = id, "night <b>desk</b>"
 		signer.Register(t, stack.Bearer(token), "signal:create")
-		u.Visit(s.Hub+"/apps", http.StatusOK)
+		u.Visit(s.Hub+"/settings/apps", http.StatusOK)
 		u.Shows(".connection", "Tide & <b>Co</b>", "File calls as you", "Expires", signer.PublicKey[:8], signer.Label,
 			"Disconnect", "its signing keys are revoked")
 		u.RequireFits()
@@ -106,7 +106,7 @@ func TestApplicationOfDeveloper(t *testing.T) {
 		b.Press(disable+` button`, `.app.off`)
 		b.RequireFits()
 		stack.Get(t, me, stack.Bearer(token)).RequireError(http.StatusUnauthorized, "unauthenticated")
-		u.Visit(s.Hub+"/apps", http.StatusOK)
+		u.Visit(s.Hub+"/settings/apps", http.StatusOK)
 		u.Click("details:not(.me) summary")
 		u.Shows("main", "No connected apps", "the app was shut down")
 		u.RequireFits()

@@ -124,7 +124,7 @@ func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) 
 		{"/receipts/" + call, map[string]string{"blockquote": text}},
 		{"/m/" + market, map[string]string{"h1": "Is it safe? " + text}},
 		{"/u/" + a.Handle, map[string]string{".passport h1": name}},
-		{"/profile", map[string]string{".passport h1": name}},
+		{"/settings/profile", map[string]string{".passport h1": name}},
 		{"/dev", map[string]string{"#keys tbody tr:first-child td": label}},
 		{"/protocol/authorize?" + app.AuthorizeRequest("profile:read").Encode(), map[string]string{"h1": title}},
 		{"/operator/" + a.Handle + "/embed", map[string]string{".who b": name}},

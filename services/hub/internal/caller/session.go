@@ -2,7 +2,9 @@ package caller
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"strconv"
 	"strings"
@@ -110,16 +112,27 @@ func (s *Sessions) signed(text string, mac []byte) bool {
 	return ok
 }
 
-// FormToken returns the token that the forms of a session carry. A page of another site cannot read it. uid is the session cookie
+// FormToken returns a token that the forms of a session carry. A page of another site cannot read it. uid is the session cookie
 // that names the stored session.
+//
+// Each token is a new random mask followed by the masked signature. The length of a compressed page with text of an attacker
+// therefore reveals nothing about the signature (BREACH).
 func (s *Sessions) FormToken(uid string) string {
-	return base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], formToken+uid))
+	token := make([]byte, 2*sha256.Size)
+	_, _ = rand.Read(token[:sha256.Size]) // does not fail
+	subtle.XORBytes(token[sha256.Size:], token, sign(s.secrets[0], formToken+uid))
+	return base64.RawURLEncoding.EncodeToString(token)
 }
 
 // IsFormToken reports whether token is the form token of the session that uid names.
 func (s *Sessions) IsFormToken(uid, token string) bool {
-	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	return err == nil && uid != "" && s.signed(formToken+uid, mac)
+	masked, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(masked) != 2*sha256.Size || uid == "" {
+		return false
+	}
+	mac := make([]byte, sha256.Size)
+	subtle.XORBytes(mac, masked, masked[sha256.Size:])
+	return s.signed(formToken+uid, mac)
 }
 
 // formToken separates form tokens from the signatures of sessions, because a session cookie has no space.

@@ -126,6 +126,9 @@ func TestFormToken(t *testing.T) {
 	_, _, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
 	token := sessions.FormToken(uid)
+	if other := sessions.FormToken(uid); other[:43] == token[:43] || other[43:] == token[43:] {
+		t.Errorf("two tokens of a session have a part in common: %s and %s", token, other)
+	}
 	for name, c := range map[string]struct {
 		uid, token string
 		valid      bool
@@ -136,6 +139,8 @@ func TestFormToken(t *testing.T) {
 		"none":               {uid, "", false},
 		"without a session":  {"", sessions.FormToken(""), false},
 		"not base64url":      {uid, token + "=", false},
+		"again":              {uid, sessions.FormToken(uid), true},
+		"half":               {uid, token[:43], false},
 	} {
 		if sessions.IsFormToken(c.uid, c.token) != c.valid {
 			t.Errorf("%s: valid is %t, want %t", name, !c.valid, c.valid)

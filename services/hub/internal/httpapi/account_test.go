@@ -133,7 +133,7 @@ func TestFollowAndProfileForms(t *testing.T) {
 	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "", "Location: /u/tide")
 	equal(t, b.count("hub.follows"), 1)
 	w := b.post("/profile", url.Values{"displayName": {"Mara"}, "bio": {"a\r\nb"}, "links": {"https://a.example\r\nhttps://b.example"}}, b.bySession())
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/profile?done=saved" || b.operator("mara_k").GetBio() != "a\nb" || len(b.operator("mara_k").GetLinks()) != 2 {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/settings/profile?done=saved" || b.operator("mara_k").GetBio() != "a\nb" || len(b.operator("mara_k").GetLinks()) != 2 {
 		t.Errorf("%d %v %v", w.Code, w.Header(), b.operator("mara_k"))
 	}
 	w = b.post("/profile", url.Values{"displayName": {strings.Repeat("x", 65)}, "bio": {"the typed text"}}, b.bySession())
@@ -152,7 +152,7 @@ func TestWalletClaimForm(t *testing.T) {
 	want(t, claim(wallet), 403, "", "is not linked to your account at the test issuer")
 	b.people.wallets[b.mara.GetProviderId()] = []string{wallet}
 	want(t, claim(wallet), http.StatusSeeOther, "")
-	for _, path := range []string{"/profile", "/u/mara_k"} {
+	for _, path := range []string{"/settings/profile", "/u/mara_k"} {
 		has(t, b.send("GET", path, "", b.bySession()), wallet)
 	}
 	want(t, b.post("/profile/claims/drop", url.Values{"station": {"partner"}}, b.bySession()), http.StatusSeeOther, "")
@@ -198,8 +198,8 @@ func TestSignOutEndsBoth(t *testing.T) {
 	}
 	want(t, w.step(true, http.MethodPost, "/sign-out", ""), 403, "")
 	equal(t, len(w.jar), 4)
-	out := w.step(false, http.MethodPost, "/sign-out", "return_to=%2Fapps")
-	want(t, out, http.StatusSeeOther, "", "Location: /sign-in?return_to=%2Fapps")
+	out := w.step(false, http.MethodPost, "/sign-out", "return_to=%2Fsettings%2Fapps")
+	want(t, out, http.StatusSeeOther, "", "Location: /sign-in?return_to=%2Fsettings%2Fapps")
 	equal(t, len(w.jar), 0)
 }
 
@@ -215,12 +215,12 @@ func TestDeveloperPageOfAnother(t *testing.T) {
 	equal(t, b.count("operator_keys"), 1)
 }
 
-// TestSignInReturnsOnlyToPages checks that a sign-in returns only to pages of the hub. Any other address is replaced by /profile.
+// TestSignInReturnsOnlyToPages checks that a sign-in returns only to pages of the hub. Any other address is replaced by /settings/profile.
 func TestSignInReturnsOnlyToPages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	for address, good := range map[string]bool{
-		"/apps": true, "/profile": true, "/dev": true, "/markets": true, "/markets?q=x": true, "/u/tide": true, "/m/701122?interval=1h": true, "/receipts/x": true,
+		"/settings/apps": true, "/settings/profile": true, "/apps": false, "/dev": true, "/markets": true, "/markets?q=x": true, "/u/tide": true, "/m/701122?interval=1h": true, "/receipts/x": true,
 		"/protocol/authorize?client_id=x": true, "/protocol/authorize": false, "/sign-out": false, "/u/tide/follow": false, "/u/": false, "//evil.example/u/x": false, "/u/..": false,
 		"/u//evil.example": false, "https://evil.example/apps": false, "/\\evil.example": false, "/api/dev/keys": false, "/apps\r\nx: y": false, "/u/" + strings.Repeat("a", 6144): false,
 	} {
@@ -228,7 +228,7 @@ func TestSignInReturnsOnlyToPages(t *testing.T) {
 		_, rest, _ := strings.Cut(page, idpURL+"?")
 		query, _, _ := strings.Cut(rest, `"`)
 		v, err := url.ParseQuery(strings.ReplaceAll(query, "&amp;", "&"))
-		if err != nil || v.Get("state") == "" || (v.Get("return_to") == hubURL+address) != good || !good && v.Get("return_to") != hubURL+"/profile" {
+		if err != nil || v.Get("state") == "" || (v.Get("return_to") == hubURL+address) != good || !good && v.Get("return_to") != hubURL+"/settings/profile" {
 			t.Errorf("return_to=%q: the sign-in returns to %q", address, v.Get("return_to"))
 		}
 	}

@@ -187,9 +187,9 @@ func TestSignInAndBack(t *testing.T) {
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	w := b.send("GET", "/apps", "")
+	w := b.send("GET", "/settings/apps", "")
 	to, err := url.Parse(w.Header().Get("Location"))
-	if err != nil || to.Query().Get("return_to") != hubURL+"/apps" {
+	if err != nil || to.Query().Get("return_to") != hubURL+"/settings/apps" {
 		t.Fatalf("%v", w.Header())
 	}
 	state := w.Result().Cookies()
@@ -207,14 +207,14 @@ func TestConnectedApps(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	access, _, grantID := b.connect(b.register("public", "name", `"Tide & <b>Co</b>"`))
-	w := b.send("GET", "/apps", "", b.bySession())
+	w := b.send("GET", "/settings/apps", "", b.bySession())
 	want(t, w, 200, "", "Tide &amp; &lt;b&gt;Co&lt;/b&gt;", grantID, "File calls as you")
 	form := url.Values{"grant": {grantID}}
 	want(t, b.post("/apps/revoke", form, with("Origin", hubURL)), 401, "")
 	want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
-	want(t, b.post("/apps/revoke", form, b.bySession()), http.StatusSeeOther, "", "Location: /apps")
+	want(t, b.post("/apps/revoke", form, b.bySession()), http.StatusSeeOther, "", "Location: /settings/apps")
 	want(t, b.send("GET", mePath, "", bearer(access)), 401, "unauthenticated")
-	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "Disconnected by you")
+	has(t, b.send("GET", "/settings/apps", "", b.bySession()), "No connected apps.", "Disconnected by you")
 }
 
 // TestConsentLimit checks that one session may open at most 30 consent pages a minute.
@@ -228,7 +228,7 @@ func TestConsentLimit(t *testing.T) {
 		}
 	}
 	want(t, b.send("GET", a.authorizeURL(), "", b.bySession()), 429, "", "!Retry-After: ")
-	want(t, b.send("GET", "/apps", "", b.bySession()), 200, "")
+	want(t, b.send("GET", "/settings/apps", "", b.bySession()), 200, "")
 }
 
 // cookies sends the cookies of a browser that have not been deleted.

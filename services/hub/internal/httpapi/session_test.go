@@ -104,7 +104,7 @@ func TestSessionAge(t *testing.T) {
 func TestUseRenewsCookies(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	for _, target := range []string{ownClaims, "/api/m/701122/crowd", "/profile", "/markets"} {
+	for _, target := range []string{ownClaims, "/api/m/701122/crowd", "/settings/profile", "/markets"} {
 		b.clock.Advance(time.Hour)
 		renewed := b.send("GET", target, "", b.bySession())
 		if renewed.Code != 200 || !strings.Contains(renewed.Header().Get("Cache-Control"), "no-store") {

@@ -21,7 +21,10 @@ func TestSettingsPage(t *testing.T) {
 	b.cookie = b.signIn(b.mara)
 	second := b.bySession()
 	page := b.send("GET", "/settings", "", second)
-	want(t, page, 200, "", "This device", "@mara_k", ` href="/profile"`, "Cache-Control: no-store", ` action="/settings/theme"`)
+	want(t, page, 200, "", "This device", "@mara_k", ` href="/settings/profile"`, "Cache-Control: no-store", ` action="/settings/theme"`)
+	for path, to := range map[string]string{"/profile": "/settings/profile", "/apps": "/settings/apps"} {
+		want(t, b.send("GET", path, ""), http.StatusMovedPermanently, "", "Location: "+to)
+	}
 	devices := deviceField.FindAllStringSubmatch(page.Body.String(), -1)
 	if len(devices) < 2 || strings.Count(page.Body.String(), "This device") != 1 {
 		t.Fatalf("the page lists %d devices: %s", len(devices), page.Body)

@@ -33,7 +33,7 @@ var endReasons = map[grant.Reason]string{
 	grant.ByAppDisabled:  "The app was shut down",
 }
 
-// apps handles GET /apps, the page with the connected apps of the visitor.
+// apps handles GET /settings/apps, the page with the connected apps of the visitor.
 func (s *server) apps(c echo.Context) error {
 	v, ok, err := s.RequireViewer(c, site.AppsPath)
 	if !ok {

@@ -49,6 +49,7 @@ func TestTheme(t *testing.T) {
 	}
 	for referer, want := range map[string]string{
 		"": "/", "https://evil.example/x": "/", hubURL + "//evil.example": "/", hubURL + ".evil.example/": "/", hubURL + "/feed": "/feed",
+		hubURL + "/m/701122/call": "/m/701122", hubURL + "/settings/sessions/revoke?x=y": "/settings", hubURL + "/no/such/page": "/",
 	} {
 		w := b.post("/settings/theme", url.Values{"theme": {"dark"}}, "Referer", referer)
 		if got := w.Header().Get("Location"); got != want {

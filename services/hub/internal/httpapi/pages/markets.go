@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/watch"
 )
 
 // Maximum numbers of markets and of heatmap tiles on the markets page.
@@ -79,14 +81,19 @@ type marketQuery struct {
 	Closed bool
 	Sort   string
 	cursor string
-	// Watching selects the markets that the visitor watches. The other values are then empty.
+	// Watching selects the markets that the visitor watches. The cursor is then the number of markets before the page, and the other
+	// values are empty.
 	Watching bool
 }
 
 // marketQueryOf reads the query of the markets page. Invalid values are replaced by their defaults.
 func marketQueryOf(c echo.Context) marketQuery {
 	if c.QueryParam("watching") == "true" {
-		return marketQuery{Sort: sorts[0].value, Watching: true}
+		l := marketQuery{Sort: sorts[0].value, Watching: true}
+		if from, err := strconv.Atoi(c.QueryParam("cursor")); err == nil && from > 0 && from < watch.MaxMarkets {
+			l.cursor = strconv.Itoa(from)
+		}
+		return l
 	}
 	l := marketQuery{
 		Text: strings.TrimSpace(market.CutText(c.QueryParam("q"))), Lane: protocol.LaneFilter(c.QueryParam("lane")),
@@ -145,8 +152,13 @@ func (s *server) markets(c echo.Context) error {
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	rows := site.ReadPart(g, "markets", func(ctx context.Context) (*cataloguev1.FindMarketsResponse, error) {
 		if l.Watching {
-			list, err := s.watchedMarkets(ctx, operator.ID(v.Session.UserID))
-			return &cataloguev1.FindMarketsResponse{Markets: list}, err
+			from, _ := strconv.Atoi(l.cursor)
+			list, more, err := s.watchedMarkets(ctx, operator.ID(v.Session.UserID), from)
+			r := &cataloguev1.FindMarketsResponse{Markets: list}
+			if more {
+				r.NextCursor = strconv.Itoa(from + watchedShown)
+			}
+			return r, err
 		}
 		return s.Ledger.Catalogue.FindMarkets(ctx, &cataloguev1.FindMarketsRequest{
 			Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
@@ -184,7 +196,9 @@ func (s *server) markets(c echo.Context) error {
 		p.NextURL = next.url()
 	}
 	if l.cursor != "" {
-		p.FirstURL = l.firstPage(func(*marketQuery) {})
+		first := l
+		first.cursor = ""
+		p.FirstURL = first.url()
 	}
 	return s.RenderParts(c, g, http.StatusOK, "markets", p)
 }

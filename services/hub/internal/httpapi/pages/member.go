@@ -47,7 +47,10 @@ func (s *server) member(c echo.Context, v site.Viewer) error {
 	calls := s.ownCalls(g, "calls", v, open...)
 	results := s.ownCalls(g, "results", v, string(protocol.Won), string(protocol.Lost), string(protocol.Void))
 	news := site.ReadPart(g, "news", func(ctx context.Context) (*feedv1.ListEventsResponse, error) { return s.newsOf(ctx, user) })
-	watched := site.ReadPart(g, "watched", func(ctx context.Context) ([]*marketv1.Market, error) { return s.watchedMarkets(ctx, user) })
+	watched := site.ReadPart(g, "watched", func(ctx context.Context) ([]*marketv1.Market, error) {
+		list, _, err := s.watchedMarkets(ctx, user, 0)
+		return list, err
+	})
 	unavailable := g.Wait()
 	list := append(slices.Clone(calls.Value.GetSignals()), results.Value.GetSignals()...)
 	named := s.marketsOf(ctx, view.List(list, (*signalv1.Signal).GetMarketId)...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +82,13 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		}
 		s.Templates[name] = t
 	}
-	httpx.Mount(e, s.routes())
+	routes := s.routes()
+	for _, r := range routes {
+		if r.Method == http.MethodGet {
+			s.Pages = append(s.Pages, parameter.ReplaceAllString(r.Path, "*"))
+		}
+	}
+	httpx.Mount(e, routes)
 	e.Use(s.unknownPath)
 	return nil
 }
@@ -90,6 +97,9 @@ func Mount(e *httpx.Router, d site.Deps) error {
 func agoElement(t, now time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + protocol.Stamp(t) + `" title="` + format.When(t) + `" data-ago>` + format.Ago(t, now) + `</time>`) //nolint:gosec // no text of others
 }
+
+// parameter matches a parameter in the path of a route.
+var parameter = regexp.MustCompile(`:[^/]+`)
 
 func (s *server) routes() []httpx.Route {
 	page := func(method, path, who, cache string, h echo.HandlerFunc) httpx.Route {
@@ -142,11 +152,13 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, site.AuthorizePath, "public session", "no-store", s.authorize),
 		page(http.MethodPost, site.AuthorizePath, "session", "no-store", s.decide),
 		page(http.MethodGet, site.AppsPath, "public session", "no-store", s.apps),
-		page(http.MethodPost, site.AppsPath+"/revoke", "session", "no-store", s.disconnect),
+		page(http.MethodPost, "/apps/revoke", "session", "no-store", s.disconnect),
+		{Method: http.MethodGet, Path: "/apps", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.AppsPath))},
+		{Method: http.MethodGet, Path: "/profile", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.ProfilePath))},
 		page(http.MethodGet, site.ProfilePath, "public session", "no-store", s.profile),
-		page(http.MethodPost, site.ProfilePath, "session", "no-store", s.accountForm(fillProfile, s.changeProfile)),
-		page(http.MethodPost, site.ProfilePath+"/claims", "session", "no-store", s.accountForm(fillClaim, s.claimWallet)),
-		page(http.MethodPost, site.ProfilePath+"/claims/drop", "session", "no-store", s.accountForm(nil, s.dropClaim)),
+		page(http.MethodPost, "/profile", "session", "no-store", s.accountForm(fillProfile, s.changeProfile)),
+		page(http.MethodPost, "/profile/claims", "session", "no-store", s.accountForm(fillClaim, s.claimWallet)),
+		page(http.MethodPost, "/profile/claims/drop", "session", "no-store", s.accountForm(nil, s.dropClaim)),
 		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.person),
 		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.embed),
 		page(http.MethodGet, site.LivePath+":handle", "public", request.CacheShort, s.live),

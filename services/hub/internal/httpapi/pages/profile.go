@@ -48,7 +48,7 @@ var profileNotices = map[string]string{
 	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
-// profile handles GET /profile, the page where visitors change their profile.
+// profile handles GET /settings/profile, the page where visitors change their profile.
 func (s *server) profile(c echo.Context) error {
 	v, ok, err := s.RequireViewer(c, site.ProfilePath)
 	if !ok {

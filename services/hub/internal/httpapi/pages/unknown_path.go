@@ -30,3 +30,8 @@ func (s *server) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 		return s.WithAccount(func(echo.Context) error { return httpx.ErrNotFound })(c)
 	}
 }
+
+// movedTo returns the handler of the former address of a page.
+func movedTo(path string) echo.HandlerFunc {
+	return func(c echo.Context) error { return c.Redirect(http.StatusMovedPermanently, path) }
+}

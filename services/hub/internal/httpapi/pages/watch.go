@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// watchedShown is the maximum number of markets in the list of watched markets.
+// watchedShown is the number of markets on a page of the list of watched markets.
 const watchedShown = 100
 
 // changeWatch handles POST /m/{marketId}/watch. The field watch is yes or no: the visitor watches the market, or no longer does. The
@@ -48,12 +48,16 @@ func (s *server) changeWatch(c echo.Context) error {
 	return site.Redirect(c, back)
 }
 
-// watchedMarkets returns the markets that a user watches, the newest watch first, at most watchedShown.
-func (s *server) watchedMarkets(ctx context.Context, user operator.ID) ([]*marketv1.Market, error) {
-	list, err := s.People.Watches.ListWatched(ctx, user, watchedShown)
+// watchedMarkets returns the markets that a user watches, the newest watch first, at most watchedShown after the first from ones, and
+// whether there are more.
+func (s *server) watchedMarkets(ctx context.Context, user operator.ID, from int) ([]*marketv1.Market, bool, error) {
+	list, err := s.People.Watches.ListWatched(ctx, user, from+watchedShown+1)
+	list = list[min(from, len(list)):]
 	if err != nil || len(list) == 0 {
-		return nil, err
+		return nil, false, err
 	}
+	more := len(list) > watchedShown
+	list = list[:min(len(list), watchedShown)]
 	q := &marketv1.ListMarketsRequest{}
 	for _, w := range list {
 		q.Ids = append(q.Ids, string(w.MarketID))
@@ -69,7 +73,7 @@ func (s *server) watchedMarkets(ctx context.Context, user operator.ID) ([]*marke
 			out = append(out, m)
 		}
 	}
-	return out, err
+	return out, more, err
 }
 
 // watchedOf returns which of the markets the visitor watches. It returns nil without a session, or if the watches cannot be read.

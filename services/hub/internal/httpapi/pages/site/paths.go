@@ -2,7 +2,7 @@ package site
 
 // Paths of pages. A path that ends in a slash is followed by one more segment.
 const (
-	AppsPath                 = "/apps"
+	AppsPath                 = "/settings/apps"
 	AuthorizePath            = "/protocol/authorize"
 	DevPath                  = "/dev"
 	FollowingPath            = "/following"
@@ -12,7 +12,7 @@ const (
 	NotificationsPath        = "/notifications"
 	NotificationSettingsPath = "/settings/notifications"
 	PersonPath               = "/u/"
-	ProfilePath              = "/profile"
+	ProfilePath              = "/settings/profile"
 	ReceiptPath              = "/receipts/"
 	ReportPath               = "/report"
 	SettingsPath             = "/settings"

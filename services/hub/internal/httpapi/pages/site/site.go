@@ -141,6 +141,7 @@ type Sessions interface {
 type Site struct {
 	Deps
 	Templates map[string]*template.Template // by name of the page
+	Pages     []string                      // paths of the pages as patterns of path.Match
 }
 
 // WithoutBearer returns a handler for a page that reads only cookies. A bearer credential is rejected, so that a client with an
@@ -290,14 +291,10 @@ func (s *Site) Render(c echo.Context, status int, name string, data any) error {
 }
 
 // WriteBody answers with a document, compressed if the client accepts gzip.
-//
-// The length of a compressed page can reveal a secret that the page has next to text of an attacker (BREACH). A private page, which
-// has the token of its forms, is therefore not compressed if its URL has a query.
 func WriteBody(c echo.Context, status int, mediaType string, body []byte) error {
 	h := c.Response().Header()
 	h.Add("Vary", "Accept-Encoding")
-	secret := strings.Contains(h.Get("Cache-Control"), "no-store") && c.Request().URL.RawQuery != ""
-	if packed := httpcache.Gzip(c.Request(), body); packed != nil && !secret {
+	if packed := httpcache.Gzip(c.Request(), body); packed != nil {
 		h.Set("Content-Encoding", "gzip")
 		body = packed
 	}

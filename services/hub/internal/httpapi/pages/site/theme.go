@@ -3,6 +3,8 @@ package site
 import (
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,11 +51,27 @@ func (s *Site) ChangeTheme(c echo.Context) error {
 	return Redirect(c, s.refererPath(c.Request()))
 }
 
-// refererPath returns the path and query of the page of this hub that has sent a form, or "/".
+// refererPath returns the path and query of the page of this hub that has sent a form, or "/". The page of a form that failed has the
+// address of the form, which is no page; its path is cut until it is that of a page.
 func (s *Site) refererPath(r *http.Request) string {
 	u, err := url.Parse(r.Referer())
 	if err != nil || u.Scheme+"://"+u.Host != s.Origin || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") {
 		return "/"
 	}
+	page := u.Path
+	for !s.isPage(page) {
+		page = path.Dir(page)
+	}
+	if page != u.Path {
+		return page
+	}
 	return u.RequestURI()
+}
+
+// isPage reports whether a path is that of a page.
+func (s *Site) isPage(address string) bool {
+	return address == "/" || slices.ContainsFunc(s.Pages, func(pattern string) bool {
+		ok, err := path.Match(pattern, address)
+		return ok && err == nil
+	})
 }
