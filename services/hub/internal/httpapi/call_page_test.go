@@ -13,6 +13,7 @@ import (
 
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
 const (
@@ -121,6 +122,12 @@ func TestCallFormErrors(t *testing.T) {
 			has(t, w, ` value="YES" required checked`)
 		}
 	}
+	b.ledger.Fail(apitest.ErrDB, "GetMarket")
+	w := b.post(callPost, callValues("k", "direction", ""), b.bySession())
+	want(t, w, 400, "", "Your entries are stored for 15 minutes", "Choose a side.", "!Make this call")
+	b.ledger.Fail(nil)
+	draft := w.Result().Cookies()[0]
+	want(t, b.send("GET", "/m/"+marketID, "", with("Cookie", b.cookie+"; "+draft.Name+"="+draft.Value)), 200, "", "The dam opened", "Make this call")
 	twice := callValues("k")
 	twice.Add("direction", "NO")
 	want(t, b.post(callPost, twice, b.bySession()), 400, "")

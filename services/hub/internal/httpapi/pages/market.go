@@ -3,9 +3,13 @@ package pages
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
@@ -34,7 +38,8 @@ type marketPage struct {
 	Liquidity, Source          string
 	Open                       bool // the market accepts calls
 	Call                       callPanel
-	CallAt                     int // price in bps that the example call uses
+	AsOf                       string // time at which the market was read; empty: now
+	CallAt                     int    // price in bps that the example call uses
 
 	Tabs          []tab
 	Chart         chart
@@ -59,6 +64,14 @@ const (
 	callsShown = 12 // the other calls are in a collapsed section
 )
 
+// knownFor is the time for which the page of a market that cannot be read shows the market that was read last.
+const knownFor = time.Hour
+
+// newKnownMarkets returns the cache of the markets that were read last.
+func newKnownMarkets(now func() time.Time) *cache.Cache[protocol.MarketID, *marketv1.Market] {
+	return cache.New(cache.Options[protocol.MarketID, *marketv1.Market]{TTL: knownFor, MaxKeys: 1024, Now: now})
+}
+
 // market handles GET /m/{marketId}, the page of a market. If the market cannot be read, the request fails; any other part may be
 // missing.
 func (s *server) market(c echo.Context) error {
@@ -69,16 +82,33 @@ func (s *server) market(c echo.Context) error {
 	return s.showMarket(c, http.StatusOK, id, s.newCall(c, id))
 }
 
-// showMarket renders the page of a market, with the state of the form that files a call.
+// showMarket renders the page of a market, with the state of the form that files a call. If the market cannot be read, it renders
+// the page without the form, from the market that was read last, and stores the values of a sent form until the page opens again.
 func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, form callForm) error {
 	ctx := c.Request().Context()
 	m, err := s.Ledger.Market(ctx, id)
-	if err != nil {
-		return market.ReadError(err)
+	err = market.ReadError(err)
+	g, asOf := site.NewPartReader(ctx, site.PartsTimeout), ""
+	switch {
+	case err == nil:
+		s.known.Put(id, proto.CloneOf(m))
+	case apperr.Of(err).Kind != apperr.Unavailable:
+		return err
+	default:
+		if form.err != nil {
+			if err := s.SaveDraft(c, site.MarketPath+string(id), form.typed()); err != nil {
+				return err
+			}
+		}
+		last, age, ok := s.known.Last(id)
+		if !ok || age > knownFor {
+			return err
+		}
+		g.Fail("market", err)
+		m, asOf = proto.CloneOf(last), s.Now().Add(-age).UTC().Format("15:04 UTC")
 	}
 	v := s.Viewer(c)
 	interval := intervalOf(c.QueryParam("interval"), m)
-	g := site.NewPartReader(ctx, site.PartsTimeout)
 	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
 		MarketId: string(id), Interval: string(interval),
 	})
@@ -113,6 +143,12 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 	p.Crowd, p.TopLine = crowdOf(m, crowd.Value)
 	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
 	p.Call = s.callPanelOf(c, m, p.Status, v, crowd.Value.GetOwn(), form)
+	if p.AsOf = asOf; asOf != "" {
+		p.Call = callPanel{Alert: p.Call.Alert, Why: "No call can be filed now. Try again in a minute."}
+		if form.err != nil {
+			p.Call.Why += " Your entries are stored for 15 minutes and shown when you open this page again."
+		}
+	}
 	p.Related = relatedOf(related.Value.GetRelated())
 	p.Description = p.card()
 	return s.RenderParts(c, g, status, "market", p)

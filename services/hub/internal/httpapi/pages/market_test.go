@@ -88,6 +88,15 @@ func TestMarketPageWithoutMarket(t *testing.T) {
 	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Retry-After") != "1" || b.ledger.Count("ListHistory") != 0 {
 		t.Error(w.Header())
 	}
+	b.ledger.Fail(nil)
+	has(t, b.get("/m/"+gauge), 200, "!degraded")
+	b.ledger.Fail(apitest.ErrDB, "GetMarket")
+	b.clock.Advance(59 * time.Minute)
+	w = b.get("/m/" + gauge)
+	has(t, w, 200, "The service is degraded. Prices as of 12:00 UTC.", "31.5%", "No call can be filed now.", "!/call\"", "!Your entries")
+	cached(t, w, "no-store|db")
+	b.clock.Advance(2 * time.Minute)
+	has(t, b.get("/m/"+gauge), 503, "Temporarily unavailable")
 }
 
 // TestMarketStates checks the labels of the status and outcome of a market.

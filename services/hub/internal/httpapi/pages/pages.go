@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
@@ -37,6 +38,7 @@ type server struct {
 	// sitemaps has the sitemaps by number; "" is the key of their index.
 	sitemaps *cache.Cache[string, *httpcache.Page]
 	started  time.Time
+	known    *cache.Cache[protocol.MarketID, *marketv1.Market] // markets that were read last
 }
 
 // Mount adds the HTML pages to the router of the hub, and the error page for unknown paths. It returns an error if a static file
@@ -51,7 +53,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		skills:   site.NewResponseCache[recordv1.GetSkillResponse](d.Now),
 		courses:  site.NewResponseCache[recordv1.GetCourseResponse](d.Now),
 		pulses:   site.NewResponseCache[recordv1.GetPulseResponse](d.Now),
-		sitemaps: newSitemapCache(d.Now), started: d.Now(),
+		sitemaps: newSitemapCache(d.Now), started: d.Now(), known: newKnownMarkets(d.Now),
 	}
 	if d.APIURL != "" {
 		s.socket = strings.Replace(d.APIURL, "http", "ws", 1) + "/ws"
