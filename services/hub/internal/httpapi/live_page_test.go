@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -15,7 +17,16 @@ func TestLivePages(t *testing.T) {
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.",
 		"No broadcasts in the last 24 hours.", "Nothing is scheduled.", `>Live</a>`)
 	offline := b.send("GET", "/live/mara_k", "", with("Accept", "text/html"))
-	want(t, offline, 200, "", "Broadcasts · Signalcast</title>", "!live · Signalcast", "!is live on")
+	want(t, offline, 200, "", "Broadcasts · Signalcast</title>", "!live · Signalcast", "!is live on", "No broadcast yet.", "Full record of @mara_k",
+		"Sign in to be notified when live")
+	b.ledger.AddOperator("tide")
+	want(t, b.send("GET", "/live/tide", "", b.bySession()), 200, "", ` action="/u/tide/follow"`, "Follow and notify me when live")
+	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+	want(t, b.send("GET", "/live/tide", "", b.bySession()), 200, "", "You follow @tide and are notified when a broadcast starts.")
+	pages := []string{"/u/mara_k", "/m/701122", "/board?order=edge&operators=all"}
+	for _, page := range pages {
+		has(t, b.send("GET", page, "", with("Accept", "text/html")), "!/live/mara_k")
+	}
 
 	must(t, b.deps.Links.(*postgres.Store).OnAir().Decide(t.Context(), "mara_k", livestream.Approved, b.clock.Now()))
 	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
@@ -24,11 +35,15 @@ func TestLivePages(t *testing.T) {
 	b.clock.Advance(20 * time.Second)
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` href="/live/mara_k"`, "Ostrava gauge above 6 m?",
 		` href="/m/701122"`, "0 viewers", "!No forecaster is live")
-	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>")
+	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>", "!Last broadcast")
+	for _, page := range pages[:2] {
+		has(t, b.send("GET", page, "", with("Accept", "text/html")), ` href="/live/mara_k"`)
+	}
 
 	want(t, b.send("POST", beatURL, `{"state":"offline"}`, b.byKey()), 200, "")
 	b.clock.Advance(20 * time.Second)
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.", "Ostrava gauge above 6 m?",
 		"ended <time", "!No broadcasts")
-	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast")
+	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast", "Last broadcast</h2>", "Ended <time",
+		"with at most 0 viewers", "!No broadcast yet.")
 }

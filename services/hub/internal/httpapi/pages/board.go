@@ -39,6 +39,7 @@ type boardRow struct {
 	WinRate, Record, Calls             string
 	Edge                               *edgePlot // nil without a resolved call
 	EdgeCalls                          string
+	Live                               bool // the operator is live
 }
 
 // boardTiers are the selectable tiers of the leaderboard, with their labels and descriptions.
@@ -87,6 +88,10 @@ func (s *server) board(c echo.Context) error {
 	}
 	p.Updated = format.When(ledgerclient.Time(b.Value.GetUpdatedAt()))
 	p.Rows, p.Ticks = boardRows(b.Value.GetRows())
+	live := s.liveNow(c.Request().Context())
+	for i := range p.Rows {
+		_, p.Rows[i].Live = live[p.Rows[i].Handle]
+	}
 	return s.RenderParts(c, g, http.StatusOK, "board", p)
 }
 

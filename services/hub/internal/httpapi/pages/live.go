@@ -65,6 +65,7 @@ type livePage struct {
 	Name, MarketURL, Note, Yes, No string
 	MarketID, YesName, NoName      string // market of the overlay, and the names of its sides
 	UpdatedAt                      string
+	Offline                        *offlinePart // nil during a broadcast
 }
 
 // stateTexts has the label and the text of each session state. The script of the page has the same texts.
@@ -85,8 +86,13 @@ func (s *server) live(c echo.Context) error {
 	if s.OnAir != nil {
 		read = site.ReadPart(g, "air", func(ctx context.Context) (broadcastState, error) { return s.readBroadcast(ctx, handle) })
 	}
-	g.Wait()
+	unavailable := g.Wait()
 	air, state := read.Value, read.Value.state()
+	offline := func() *offlinePart { return nil }
+	if state != livestream.StateLive && s.OnAir != nil && !unavailable["air"] {
+		g = site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+		offline = s.readOffline(c, g, account)
+	}
 	p := livePage{
 		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", site.LivePath+string(handle)),
 		Handle: string(handle), Heading: name, State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
@@ -95,6 +101,11 @@ func (s *server) live(c echo.Context) error {
 	}
 	if p.OnAir = state == livestream.StateLive; p.OnAir {
 		p.Title, p.Description = name+" live · Signalcast", name+" (@"+string(handle)+") is live on Signalcast."
+	}
+	if p.Unavailable = g.Wait(); !p.OnAir {
+		if p.Offline = offline(); p.Offline != nil {
+			p.Offline.SignIn = p.Account.SignInURL
+		}
 	}
 	p.Wide, p.OGType, p.Nav = true, "video.other", "live"
 	p.AddPreview(s.HubURL, "operator", p.Handle)

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -38,8 +39,9 @@ type marketPage struct {
 	Liquidity, Source          string
 	Open                       bool // the market accepts calls
 	Call                       callPanel
-	AsOf                       string // time at which the market was read; empty: now
-	CallAt                     int    // price in bps that the example call uses
+	LiveBy                     []string // handles of the operators with a live broadcast on the market
+	AsOf                       string   // time at which the market was read; empty: now
+	CallAt                     int      // price in bps that the example call uses
 
 	Tabs          []tab
 	Chart         chart
@@ -149,6 +151,12 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 			p.Call.Why += " Your entries are stored for 15 minutes and shown when you open this page again."
 		}
 	}
+	for handle, on := range s.liveNow(ctx) {
+		if on == id {
+			p.LiveBy = append(p.LiveBy, handle)
+		}
+	}
+	slices.Sort(p.LiveBy)
 	p.Related = relatedOf(related.Value.GetRelated())
 	p.Description = p.card()
 	return s.RenderParts(c, g, status, "market", p)

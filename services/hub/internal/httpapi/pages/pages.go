@@ -23,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/reference"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
 //go:embed templates/*.html
@@ -38,6 +39,7 @@ type server struct {
 	// sitemaps has the sitemaps by number; "" is the key of their index.
 	sitemaps *cache.Cache[string, *httpcache.Page]
 	started  time.Time
+	shows    *cache.Cache[struct{}, []livestream.Show]
 	known    *cache.Cache[protocol.MarketID, *marketv1.Market] // markets that were read last
 }
 
@@ -53,7 +55,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		skills:   site.NewResponseCache[recordv1.GetSkillResponse](d.Now),
 		courses:  site.NewResponseCache[recordv1.GetCourseResponse](d.Now),
 		pulses:   site.NewResponseCache[recordv1.GetPulseResponse](d.Now),
-		sitemaps: newSitemapCache(d.Now), started: d.Now(), known: newKnownMarkets(d.Now),
+		sitemaps: newSitemapCache(d.Now), started: d.Now(), known: newKnownMarkets(d.Now), shows: newShowCache(d.Now),
 	}
 	if d.APIURL != "" {
 		s.socket = strings.Replace(d.APIURL, "http", "ws", 1) + "/ws"

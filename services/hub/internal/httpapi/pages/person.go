@@ -28,6 +28,7 @@ type personPage struct {
 	site.Layout
 	passport
 	Summary             recordSummary
+	Live                bool       // the operator is live
 	Own, IsFollowing    bool       // Own: the visitor is the operator; IsFollowing: the visitor follows the operator
 	SignIn              string     // URL of the sign-in, for visitors who want to follow; empty: none
 	Skill               *skillPart // nil without a resolved call
@@ -92,6 +93,7 @@ func (s *server) person(c echo.Context) error {
 	p.Layout = s.NewLayout(c, p.DisplayName+" (@"+handle+")", p.card(), site.PersonPath+handle)
 	p.AddPreview(s.HubURL, "operator", handle)
 	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != "" || state != ""
+	_, p.Live = s.liveNow(c.Request().Context())[handle]
 	p.Feed = atomPath(site.PersonPath + handle)
 	if p.Own {
 		p.Nav = "mine"

@@ -1,0 +1,103 @@
+package pages
+
+import (
+	"context"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/follow"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/record"
+)
+
+// newShowCache returns the cache of the live broadcasts that pages of markets and forecasters link to.
+func newShowCache(now func() time.Time) *cache.Cache[struct{}, []livestream.Show] {
+	return cache.New(cache.Options[struct{}, []livestream.Show]{
+		TTL: 5 * time.Second, Stale: 15 * time.Second, Values: true, Now: now,
+	})
+}
+
+// liveNow returns the market of each live broadcast of an approved operator, by handle. Without a market, it is empty. If the
+// broadcasts cannot be read, there are none.
+func (s *server) liveNow(ctx context.Context) map[string]protocol.MarketID {
+	if s.OnAir == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, titlesTimeout)
+	defer cancel()
+	shows, err := s.shows.Get(ctx, struct{}{}, func(ctx context.Context, _ []livestream.Show) ([]livestream.Show, error) {
+		return s.OnAir.Live(ctx)
+	})
+	if err != nil {
+		return nil
+	}
+	out := map[string]protocol.MarketID{}
+	for _, show := range shows {
+		if show.Approved {
+			out[string(show.Handle)] = show.MarketID
+		}
+	}
+	return out
+}
+
+// offlinePart is what the page of a broadcast shows while the operator is not live.
+type offlinePart struct {
+	Last                     *lastBroadcast // nil: none
+	Calls, Won, Lost, Points string         // record of the operator; Calls is empty if it cannot be read
+	IsFollowing, CanFollow   bool
+	SignIn                   string
+}
+
+// lastBroadcast is the summary of the newest session.
+type lastBroadcast struct {
+	EndedAt                               time.Time
+	Length, Peak, Filed, Won, Lost, Score string
+	Calls                                 []callRow
+}
+
+// lastCalls is the number of calls of the last broadcast that the page lists.
+const lastCalls = 5
+
+// readOffline starts to read the parts of the page of an operator who is not live, and returns a function that combines them.
+func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim.Account) func() *offlinePart {
+	v := s.Viewer(c)
+	recap := site.ReadPart(g, "recap", func(ctx context.Context) (*livestream.Recap, error) {
+		return s.OnAir.Recap(ctx, a.Handle, "")
+	})
+	sum := site.CallPart(g, "record", s.Ledger.Records.GetOperatorRecord, record.Request(a.Handle, 0, 0))
+	counts, other := &site.Part[follow.Counts]{}, v.Session.UserID != "" && v.Session.UserID != string(a.ID)
+	if other {
+		counts = site.ReadPart(g, "following", func(ctx context.Context) (follow.Counts, error) {
+			return s.People.Follows.Counts(ctx, operator.ID(v.Session.UserID), a.Handle)
+		})
+	}
+	return func() *offlinePart {
+		p := &offlinePart{IsFollowing: counts.Value.IsFollowing, CanFollow: other}
+		p.addRecord(sum.Value)
+		if r := recap.Value; r != nil && r.Session.Aired && !r.Session.EndedAt.IsZero() {
+			p.Last = &lastBroadcast{
+				EndedAt: r.Session.EndedAt, Length: format.CountOf(int64(r.Length.Minutes()), "minute"),
+				Peak: format.CountOf(r.Peak, "viewer"), Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
+				Lost: format.Grouped(r.Lost), Score: format.Signed(int(r.Score)),
+				Calls: callsOf(r.Calls[:min(len(r.Calls), lastCalls)], nil),
+			}
+		}
+		return p
+	}
+}
+
+func (p *offlinePart) addRecord(r *recordv1.GetOperatorRecordResponse) {
+	if r == nil {
+		return
+	}
+	sum := summaryOf(r, nil)
+	p.Calls, p.Won, p.Lost, p.Points = sum.Total, sum.Won, sum.Lost, sum.Score
+}
