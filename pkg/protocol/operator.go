@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
@@ -67,6 +68,9 @@ type Handle string
 // invalid, so that a similar letter does not select the handle of another operator. It returns ErrHandle for an
 // invalid handle.
 func ParseHandle(s string) (Handle, error) {
+	if Handle(s).IsDeleted() {
+		return Handle(s), nil
+	}
 	if len(s) < 2 || len(s) > 32 {
 		return "", ErrHandle
 	}
@@ -82,6 +86,12 @@ func ParseHandle(s string) (Handle, error) {
 		b[i] = c
 	}
 	return Handle(b), nil
+}
+
+// IsDeleted reports whether h is the handle of a deleted account: deleted- and the first 12 characters of its public id.
+func (h Handle) IsDeleted() bool {
+	id, ok := strings.CutPrefix(string(h), "deleted-op_")
+	return ok && len(id) == 9 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 // String implements fmt.Stringer.

@@ -125,6 +125,7 @@ type Operator struct {
 	Bio            *string                `protobuf:"bytes,12,opt,name=bio,proto3,oneof" json:"bio,omitempty"`
 	Links          []string               `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
 	PayoutAddress  *string                `protobuf:"bytes,14,opt,name=payout_address,json=payoutAddress,proto3,oneof" json:"payout_address,omitempty"`
+	ClosingAt      *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=closing_at,json=closingAt,proto3" json:"closing_at,omitempty"` // the account is closed and will be deleted; absent: it is open
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -255,6 +256,13 @@ func (x *Operator) GetPayoutAddress() string {
 		return *x.PayoutAddress
 	}
 	return ""
+}
+
+func (x *Operator) GetClosingAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClosingAt
+	}
+	return nil
 }
 
 // Key is an operator key, without its plaintext.
@@ -2044,6 +2052,262 @@ func (x *ListOperatorsResponse) GetOperators() []*Operator {
 	return nil
 }
 
+type CloseAccountRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	Open          bool                   `protobuf:"varint,2,opt,name=open,proto3" json:"open,omitempty"` // open the account again
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CloseAccountRequest) Reset() {
+	*x = CloseAccountRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseAccountRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseAccountRequest) ProtoMessage() {}
+
+func (x *CloseAccountRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseAccountRequest.ProtoReflect.Descriptor instead.
+func (*CloseAccountRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *CloseAccountRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *CloseAccountRequest) GetOpen() bool {
+	if x != nil {
+		return x.Open
+	}
+	return false
+}
+
+type CloseAccountResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CloseAccountResponse) Reset() {
+	*x = CloseAccountResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseAccountResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseAccountResponse) ProtoMessage() {}
+
+func (x *CloseAccountResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseAccountResponse.ProtoReflect.Descriptor instead.
+func (*CloseAccountResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{34}
+}
+
+type EraseAccountRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseAccountRequest) Reset() {
+	*x = EraseAccountRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseAccountRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseAccountRequest) ProtoMessage() {}
+
+func (x *EraseAccountRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseAccountRequest.ProtoReflect.Descriptor instead.
+func (*EraseAccountRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *EraseAccountRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+type EraseAccountResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseAccountResponse) Reset() {
+	*x = EraseAccountResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseAccountResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseAccountResponse) ProtoMessage() {}
+
+func (x *EraseAccountResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseAccountResponse.ProtoReflect.Descriptor instead.
+func (*EraseAccountResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{36}
+}
+
+type ListClosingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Before        *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"` // accounts that were closed before this time
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListClosingRequest) Reset() {
+	*x = ListClosingRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListClosingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListClosingRequest) ProtoMessage() {}
+
+func (x *ListClosingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListClosingRequest.ProtoReflect.Descriptor instead.
+func (*ListClosingRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ListClosingRequest) GetBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+type ListClosingResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Operators     []*Operator            `protobuf:"bytes,1,rep,name=operators,proto3" json:"operators,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListClosingResponse) Reset() {
+	*x = ListClosingResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListClosingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListClosingResponse) ProtoMessage() {}
+
+func (x *ListClosingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListClosingResponse.ProtoReflect.Descriptor instead.
+func (*ListClosingResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ListClosingResponse) GetOperators() []*Operator {
+	if x != nil {
+		return x.Operators
+	}
+	return nil
+}
+
 var File_operator_v1_operator_proto protoreflect.FileDescriptor
 
 const file_operator_v1_operator_proto_rawDesc = "" +
@@ -2054,7 +2318,7 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\voperator_id\x18\x02 \x01(\tH\x00R\n" +
 	"operatorIdB\f\n" +
 	"\n" +
-	"credential\"\xef\x03\n" +
+	"credential\"\xaa\x04\n" +
 	"\bOperator\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06issuer\x18\x02 \x01(\tR\x06issuer\x12\x1f\n" +
@@ -2073,7 +2337,9 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x0fsession_version\x18\v \x01(\x03R\x0esessionVersion\x12\x15\n" +
 	"\x03bio\x18\f \x01(\tH\x01R\x03bio\x88\x01\x01\x12\x14\n" +
 	"\x05links\x18\r \x03(\tR\x05links\x12*\n" +
-	"\x0epayout_address\x18\x0e \x01(\tH\x02R\rpayoutAddress\x88\x01\x01B\r\n" +
+	"\x0epayout_address\x18\x0e \x01(\tH\x02R\rpayoutAddress\x88\x01\x01\x129\n" +
+	"\n" +
+	"closing_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tclosingAtB\r\n" +
 	"\v_avatar_urlB\x06\n" +
 	"\x04_bioB\x11\n" +
 	"\x0f_payout_address\"\xce\x02\n" +
@@ -2205,22 +2471,38 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x14ListOperatorsRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\"W\n" +
 	"\x15ListOperatorsResponse\x12>\n" +
-	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\xce\x05\n" +
+	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators\"J\n" +
+	"\x13CloseAccountRequest\x12\x1f\n" +
+	"\voperator_id\x18\x01 \x01(\tR\n" +
+	"operatorId\x12\x12\n" +
+	"\x04open\x18\x02 \x01(\bR\x04open\"\x16\n" +
+	"\x14CloseAccountResponse\"6\n" +
+	"\x13EraseAccountRequest\x12\x1f\n" +
+	"\voperator_id\x18\x01 \x01(\tR\n" +
+	"operatorId\"\x16\n" +
+	"\x14EraseAccountResponse\"H\n" +
+	"\x12ListClosingRequest\x122\n" +
+	"\x06before\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x06before\"U\n" +
+	"\x13ListClosingResponse\x12>\n" +
+	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\xa4\a\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
 	"\aMintKey\x12&.signalcast.operator.v1.MintKeyRequest\x1a'.signalcast.operator.v1.MintKeyResponse\x12`\n" +
 	"\tRevokeKey\x12(.signalcast.operator.v1.RevokeKeyRequest\x1a).signalcast.operator.v1.RevokeKeyResponse\x12f\n" +
 	"\vEndSessions\x12*.signalcast.operator.v1.EndSessionsRequest\x1a+.signalcast.operator.v1.EndSessionsResponse\x12]\n" +
 	"\bClassify\x12'.signalcast.operator.v1.ClassifyRequest\x1a(.signalcast.operator.v1.ClassifyResponse\x12l\n" +
-	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse\x12o\n" +
-	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\xf9\x05\n" +
+	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse\x12i\n" +
+	"\fCloseAccount\x12+.signalcast.operator.v1.CloseAccountRequest\x1a,.signalcast.operator.v1.CloseAccountResponse\x12i\n" +
+	"\fEraseAccount\x12+.signalcast.operator.v1.EraseAccountRequest\x1a,.signalcast.operator.v1.EraseAccountResponse\x12o\n" +
+	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\xe1\x06\n" +
 	"\x13OperatorReadService\x12`\n" +
 	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12i\n" +
 	"\fVerifyReader\x12+.signalcast.operator.v1.VerifyReaderRequest\x1a,.signalcast.operator.v1.VerifyReaderResponse\x12r\n" +
 	"\x0fListRevokedKeys\x12..signalcast.operator.v1.ListRevokedKeysRequest\x1a/.signalcast.operator.v1.ListRevokedKeysResponse\x12]\n" +
 	"\bListKeys\x12'.signalcast.operator.v1.ListKeysRequest\x1a(.signalcast.operator.v1.ListKeysResponse\x12f\n" +
 	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponse\x12l\n" +
-	"\rListOperators\x12,.signalcast.operator.v1.ListOperatorsRequest\x1a-.signalcast.operator.v1.ListOperatorsResponse\x12l\n" +
+	"\rListOperators\x12,.signalcast.operator.v1.ListOperatorsRequest\x1a-.signalcast.operator.v1.ListOperatorsResponse\x12f\n" +
+	"\vListClosing\x12*.signalcast.operator.v1.ListClosingRequest\x1a+.signalcast.operator.v1.ListClosingResponse\x12l\n" +
 	"\rFindOperators\x12,.signalcast.operator.v1.FindOperatorsRequest\x1a-.signalcast.operator.v1.FindOperatorsResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
 
 var (
@@ -2235,7 +2517,7 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
@@ -2270,60 +2552,75 @@ var file_operator_v1_operator_proto_goTypes = []any{
 	(*FindOperatorsResponse)(nil),   // 30: signalcast.operator.v1.FindOperatorsResponse
 	(*ListOperatorsRequest)(nil),    // 31: signalcast.operator.v1.ListOperatorsRequest
 	(*ListOperatorsResponse)(nil),   // 32: signalcast.operator.v1.ListOperatorsResponse
-	(*timestamppb.Timestamp)(nil),   // 33: google.protobuf.Timestamp
+	(*CloseAccountRequest)(nil),     // 33: signalcast.operator.v1.CloseAccountRequest
+	(*CloseAccountResponse)(nil),    // 34: signalcast.operator.v1.CloseAccountResponse
+	(*EraseAccountRequest)(nil),     // 35: signalcast.operator.v1.EraseAccountRequest
+	(*EraseAccountResponse)(nil),    // 36: signalcast.operator.v1.EraseAccountResponse
+	(*ListClosingRequest)(nil),      // 37: signalcast.operator.v1.ListClosingRequest
+	(*ListClosingResponse)(nil),     // 38: signalcast.operator.v1.ListClosingResponse
+	(*timestamppb.Timestamp)(nil),   // 39: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	33, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	33, // 1: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	33, // 2: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 3: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
-	2,  // 4: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	2,  // 5: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	1,  // 6: signalcast.operator.v1.ClassifyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	15, // 7: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
-	15, // 8: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
-	1,  // 9: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	2,  // 10: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	23, // 11: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
-	33, // 12: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
-	33, // 13: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
-	2,  // 14: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
-	1,  // 15: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
-	1,  // 16: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
-	1,  // 17: signalcast.operator.v1.ListOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
-	3,  // 18: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 19: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	7,  // 20: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 21: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
-	13, // 22: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	16, // 23: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	22, // 24: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
-	18, // 25: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	20, // 26: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
-	11, // 27: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
-	25, // 28: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	27, // 29: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	31, // 30: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
-	29, // 31: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
-	4,  // 32: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 33: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 34: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 35: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
-	14, // 36: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	17, // 37: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	24, // 38: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
-	19, // 39: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	21, // 40: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
-	12, // 41: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
-	26, // 42: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	28, // 43: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	32, // 44: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
-	30, // 45: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
-	32, // [32:46] is the sub-list for method output_type
-	18, // [18:32] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	39, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	39, // 1: signalcast.operator.v1.Operator.closing_at:type_name -> google.protobuf.Timestamp
+	39, // 2: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	39, // 3: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 4: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
+	2,  // 5: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	2,  // 6: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	1,  // 7: signalcast.operator.v1.ClassifyResponse.operator:type_name -> signalcast.operator.v1.Operator
+	15, // 8: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
+	15, // 9: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
+	1,  // 10: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
+	2,  // 11: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	23, // 12: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
+	39, // 13: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
+	39, // 14: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
+	2,  // 15: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
+	1,  // 16: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
+	1,  // 17: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
+	1,  // 18: signalcast.operator.v1.ListOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
+	39, // 19: signalcast.operator.v1.ListClosingRequest.before:type_name -> google.protobuf.Timestamp
+	1,  // 20: signalcast.operator.v1.ListClosingResponse.operators:type_name -> signalcast.operator.v1.Operator
+	3,  // 21: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 22: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	7,  // 23: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	9,  // 24: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	13, // 25: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	16, // 26: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	33, // 27: signalcast.operator.v1.OperatorService.CloseAccount:input_type -> signalcast.operator.v1.CloseAccountRequest
+	35, // 28: signalcast.operator.v1.OperatorService.EraseAccount:input_type -> signalcast.operator.v1.EraseAccountRequest
+	22, // 29: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
+	18, // 30: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	20, // 31: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
+	11, // 32: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	25, // 33: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	27, // 34: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	31, // 35: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
+	37, // 36: signalcast.operator.v1.OperatorReadService.ListClosing:input_type -> signalcast.operator.v1.ListClosingRequest
+	29, // 37: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
+	4,  // 38: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 39: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	8,  // 40: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	10, // 41: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	14, // 42: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	17, // 43: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	34, // 44: signalcast.operator.v1.OperatorService.CloseAccount:output_type -> signalcast.operator.v1.CloseAccountResponse
+	36, // 45: signalcast.operator.v1.OperatorService.EraseAccount:output_type -> signalcast.operator.v1.EraseAccountResponse
+	24, // 46: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
+	19, // 47: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	21, // 48: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
+	12, // 49: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	26, // 50: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	28, // 51: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	32, // 52: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
+	38, // 53: signalcast.operator.v1.OperatorReadService.ListClosing:output_type -> signalcast.operator.v1.ListClosingResponse
+	30, // 54: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
+	38, // [38:55] is the sub-list for method output_type
+	21, // [21:38] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -2355,7 +2652,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -27,6 +27,8 @@ const (
 	OperatorService_EndSessions_FullMethodName    = "/signalcast.operator.v1.OperatorService/EndSessions"
 	OperatorService_Classify_FullMethodName       = "/signalcast.operator.v1.OperatorService/Classify"
 	OperatorService_UpdateProfile_FullMethodName  = "/signalcast.operator.v1.OperatorService/UpdateProfile"
+	OperatorService_CloseAccount_FullMethodName   = "/signalcast.operator.v1.OperatorService/CloseAccount"
+	OperatorService_EraseAccount_FullMethodName   = "/signalcast.operator.v1.OperatorService/EraseAccount"
 	OperatorService_StoreAppTokens_FullMethodName = "/signalcast.operator.v1.OperatorService/StoreAppTokens"
 )
 
@@ -50,6 +52,12 @@ type OperatorServiceClient interface {
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
 	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
+	// Closes an account whose owner requested its deletion, revokes its keys and stops its webhooks; or opens it again. Fault:
+	// not_found.
+	CloseAccount(ctx context.Context, in *CloseAccountRequest, opts ...grpc.CallOption) (*CloseAccountResponse, error)
+	// Erases the personal data of a closed account and hides the texts of its calls. A repetition changes nothing. Fault: not_found
+	// if the account is not closed.
+	EraseAccount(ctx context.Context, in *EraseAccountRequest, opts ...grpc.CallOption) (*EraseAccountResponse, error)
 	// Stores access tokens of apps and their revocations, in the given order, for VerifyReader. Repeating it changes nothing.
 	StoreAppTokens(ctx context.Context, in *StoreAppTokensRequest, opts ...grpc.CallOption) (*StoreAppTokensResponse, error)
 }
@@ -122,6 +130,26 @@ func (c *operatorServiceClient) UpdateProfile(ctx context.Context, in *UpdatePro
 	return out, nil
 }
 
+func (c *operatorServiceClient) CloseAccount(ctx context.Context, in *CloseAccountRequest, opts ...grpc.CallOption) (*CloseAccountResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CloseAccountResponse)
+	err := c.cc.Invoke(ctx, OperatorService_CloseAccount_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *operatorServiceClient) EraseAccount(ctx context.Context, in *EraseAccountRequest, opts ...grpc.CallOption) (*EraseAccountResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EraseAccountResponse)
+	err := c.cc.Invoke(ctx, OperatorService_EraseAccount_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *operatorServiceClient) StoreAppTokens(ctx context.Context, in *StoreAppTokensRequest, opts ...grpc.CallOption) (*StoreAppTokensResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StoreAppTokensResponse)
@@ -152,6 +180,12 @@ type OperatorServiceServer interface {
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
 	// Applies a signed profile.update, once for its message. Fault: forbidden for an unknown operator.
 	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
+	// Closes an account whose owner requested its deletion, revokes its keys and stops its webhooks; or opens it again. Fault:
+	// not_found.
+	CloseAccount(context.Context, *CloseAccountRequest) (*CloseAccountResponse, error)
+	// Erases the personal data of a closed account and hides the texts of its calls. A repetition changes nothing. Fault: not_found
+	// if the account is not closed.
+	EraseAccount(context.Context, *EraseAccountRequest) (*EraseAccountResponse, error)
 	// Stores access tokens of apps and their revocations, in the given order, for VerifyReader. Repeating it changes nothing.
 	StoreAppTokens(context.Context, *StoreAppTokensRequest) (*StoreAppTokensResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
@@ -181,6 +215,12 @@ func (UnimplementedOperatorServiceServer) Classify(context.Context, *ClassifyReq
 }
 func (UnimplementedOperatorServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
+}
+func (UnimplementedOperatorServiceServer) CloseAccount(context.Context, *CloseAccountRequest) (*CloseAccountResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CloseAccount not implemented")
+}
+func (UnimplementedOperatorServiceServer) EraseAccount(context.Context, *EraseAccountRequest) (*EraseAccountResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EraseAccount not implemented")
 }
 func (UnimplementedOperatorServiceServer) StoreAppTokens(context.Context, *StoreAppTokensRequest) (*StoreAppTokensResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method StoreAppTokens not implemented")
@@ -314,6 +354,42 @@ func _OperatorService_UpdateProfile_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorService_CloseAccount_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CloseAccountRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).CloseAccount(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_CloseAccount_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).CloseAccount(ctx, req.(*CloseAccountRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OperatorService_EraseAccount_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EraseAccountRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).EraseAccount(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_EraseAccount_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).EraseAccount(ctx, req.(*EraseAccountRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _OperatorService_StoreAppTokens_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StoreAppTokensRequest)
 	if err := dec(in); err != nil {
@@ -364,6 +440,14 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _OperatorService_UpdateProfile_Handler,
 		},
 		{
+			MethodName: "CloseAccount",
+			Handler:    _OperatorService_CloseAccount_Handler,
+		},
+		{
+			MethodName: "EraseAccount",
+			Handler:    _OperatorService_EraseAccount_Handler,
+		},
+		{
 			MethodName: "StoreAppTokens",
 			Handler:    _OperatorService_StoreAppTokens_Handler,
 		},
@@ -379,6 +463,7 @@ const (
 	OperatorReadService_ListKeys_FullMethodName        = "/signalcast.operator.v1.OperatorReadService/ListKeys"
 	OperatorReadService_GetOperator_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/GetOperator"
 	OperatorReadService_ListOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/ListOperators"
+	OperatorReadService_ListClosing_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/ListClosing"
 	OperatorReadService_FindOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/FindOperators"
 )
 
@@ -401,6 +486,8 @@ type OperatorReadServiceClient interface {
 	GetOperator(ctx context.Context, in *GetOperatorRequest, opts ...grpc.CallOption) (*GetOperatorResponse, error)
 	// Returns operators by id, in no order. Unknown ids are left out.
 	ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error)
+	// Returns closed accounts that are not erased, the first closed first, at most 100.
+	ListClosing(ctx context.Context, in *ListClosingRequest, opts ...grpc.CallOption) (*ListClosingResponse, error)
 	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
 	// handle is first, then those with the most calls.
 	FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error)
@@ -474,6 +561,16 @@ func (c *operatorReadServiceClient) ListOperators(ctx context.Context, in *ListO
 	return out, nil
 }
 
+func (c *operatorReadServiceClient) ListClosing(ctx context.Context, in *ListClosingRequest, opts ...grpc.CallOption) (*ListClosingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListClosingResponse)
+	err := c.cc.Invoke(ctx, OperatorReadService_ListClosing_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *operatorReadServiceClient) FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(FindOperatorsResponse)
@@ -503,6 +600,8 @@ type OperatorReadServiceServer interface {
 	GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error)
 	// Returns operators by id, in no order. Unknown ids are left out.
 	ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error)
+	// Returns closed accounts that are not erased, the first closed first, at most 100.
+	ListClosing(context.Context, *ListClosingRequest) (*ListClosingResponse, error)
 	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
 	// handle is first, then those with the most calls.
 	FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error)
@@ -533,6 +632,9 @@ func (UnimplementedOperatorReadServiceServer) GetOperator(context.Context, *GetO
 }
 func (UnimplementedOperatorReadServiceServer) ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListOperators not implemented")
+}
+func (UnimplementedOperatorReadServiceServer) ListClosing(context.Context, *ListClosingRequest) (*ListClosingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListClosing not implemented")
 }
 func (UnimplementedOperatorReadServiceServer) FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindOperators not implemented")
@@ -666,6 +768,24 @@ func _OperatorReadService_ListOperators_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorReadService_ListClosing_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListClosingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorReadServiceServer).ListClosing(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorReadService_ListClosing_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorReadServiceServer).ListClosing(ctx, req.(*ListClosingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _OperatorReadService_FindOperators_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(FindOperatorsRequest)
 	if err := dec(in); err != nil {
@@ -714,6 +834,10 @@ var OperatorReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListOperators",
 			Handler:    _OperatorReadService_ListOperators_Handler,
+		},
+		{
+			MethodName: "ListClosing",
+			Handler:    _OperatorReadService_ListClosing_Handler,
 		},
 		{
 			MethodName: "FindOperators",

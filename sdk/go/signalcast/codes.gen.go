@@ -54,6 +54,8 @@ const (
 	ErrHandleTaken Code = "handle_taken"
 	// ErrKeyLimitReached is 409: The operator has ten active keys.
 	ErrKeyLimitReached Code = "key_limit_reached"
+	// ErrAccountClosing is 403: The deletion of the account was requested.
+	ErrAccountClosing Code = "account_closing"
 	// ErrSessionRequired is 403: Changing the payout address requires a session whose sign-in is at most 15 minutes old.
 	ErrSessionRequired Code = "session_required"
 	// ErrWalletNotLinked is 403: The identity provider has not linked this wallet to the caller.
@@ -399,6 +401,7 @@ var Codes = []Code{
 	ErrInvalidPayload,
 	ErrHandleTaken,
 	ErrKeyLimitReached,
+	ErrAccountClosing,
 	ErrSessionRequired,
 	ErrWalletNotLinked,
 	ErrDigestUnavailable,

@@ -27,6 +27,7 @@ export const errorCodes = [
   'invalid_payload',
   'handle_taken',
   'key_limit_reached',
+  'account_closing',
   'session_required',
   'wallet_not_linked',
   'digest_unavailable',

@@ -3378,10 +3378,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Redirect to the page of connected apps
-         * @description The former address of the page.
+         * Get the page of connected apps
+         * @description Permissions of each connected app, with a button that ends its grant.
          */
-        get: operations["redirectConnectedApps"];
+        get: operations["getConnectedAppsPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4270,10 +4270,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Redirect to the page of the caller's profile
-         * @description The former address of the page.
+         * Get the page of the caller's profile
+         * @description A form with the texts of the user, and the user's claims.
          */
-        get: operations["redirectOwnProfile"];
+        get: operations["getOwnProfilePage"];
         put?: never;
         /**
          * Change the profile on the profile page
@@ -4638,20 +4638,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/settings/apps": {
+    "/settings/delete": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get the page of connected apps
-         * @description Permissions of each connected app, with a button that ends its grant.
-         */
-        get: operations["getConnectedAppsPage"];
+        get?: never;
         put?: never;
-        post?: never;
+        /**
+         * Delete the account
+         * @description Without the handle of the account: the page with what is deleted. With it, the account is closed, and it is deleted after 7 days. It requires a sign-in of the last 15 minutes.
+         */
+        post: operations["deleteAccountByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/delete/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel the deletion of the account
+         * @description Opens a closed account again. Keys, apps, webhooks and streams that ended do not come back.
+         */
+        post: operations["cancelDeletionByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4716,26 +4736,6 @@ export interface paths {
          * @description A field with the name of a group switches the group on, and an absent field switches it off: `calls`, `markets`, `followers`, `forecasters`, `milestones`.
          */
         post: operations["changeNotificationSettingsByForm"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/settings/profile": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the page of the caller's profile
-         * @description A form with the texts of the user, and the user's claims.
-         */
-        get: operations["getOwnProfilePage"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4811,7 +4811,7 @@ export interface paths {
         };
         /**
          * Redirect to the identity provider
-         * @description `return_to` is a page of the hub; any other value selects `/settings/profile`.
+         * @description `return_to` is a page of the hub; any other value selects `/profile`.
          */
         get: operations["getSignInPage"];
         put?: never;
@@ -9073,7 +9073,7 @@ export interface components {
                 };
             };
         };
-        /** @description The caller is not allowed to do this: a strict key without the permission, a foreign origin, not the owner, or `session_required`. */
+        /** @description The caller is not allowed to do this: a strict key without the permission, a foreign origin, not the owner, `session_required`, or `account_closing`. */
         KeyForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -9081,7 +9081,7 @@ export interface components {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    error: "forbidden" | "insufficient_scope" | "session_required";
+                    error: "forbidden" | "insufficient_scope" | "session_required" | "account_closing";
                     field?: string;
                     message?: string;
                     /** @description insufficient_scope: the required permission. */
@@ -14246,7 +14246,7 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    redirectConnectedApps: {
+    getConnectedAppsPage: {
         parameters: {
             query?: never;
             header?: never;
@@ -14255,6 +14255,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
@@ -15128,15 +15129,19 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    redirectOwnProfile: {
+    getOwnProfilePage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The form that was submitted. */
+                done?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
@@ -15585,16 +15590,42 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    getConnectedAppsPage: {
+    deleteAccountByForm: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                    /** @description Handle of the account. */
+                    handle?: string;
+                };
+            };
+        };
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    cancelDeletionByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
+        responses: {
             default: components["responses"]["Failed"];
         };
     };
@@ -15676,22 +15707,6 @@ export interface operations {
             };
         };
         responses: {
-            default: components["responses"]["Failed"];
-        };
-    };
-    getOwnProfilePage: {
-        parameters: {
-            query?: {
-                /** @description The form that was submitted. */
-                done?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };

@@ -109,6 +109,8 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		session("POST /settings/sessions/revoke", "", ownedRoute{form: url.Values{"session": {"1"}}}),
 		session("POST /settings/sessions/revoke-all", "", ownedRoute{form: url.Values{}, skipOwner: true}),
 		{operation: "GET /settings", as: "session", reads: true},
+		session("POST /settings/delete", "", ownedRoute{form: url.Values{"handle": {w.Handle}}, skipOwner: true}),
+		session("POST /settings/delete/cancel", "", ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /settings/export", "", ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /profile/claims/drop", "partner", ownedRoute{form: url.Values{"station": {object}}, skipOwner: true}),
 		developer("/apps/change", w.App.ID, url.Values{"app": {object}, "name": {"taken over"}}),

@@ -170,6 +170,8 @@ GET    /settings                                 none session
 POST   /settings/sessions/revoke                 session
 POST   /settings/sessions/revoke-all             session
 POST   /settings/export                          session
+POST   /settings/delete                          session
+POST   /settings/delete/cancel                   session
 GET    /settings/export/{id}                     none session
 GET    /report                                   none session
 POST   /report                                   session

@@ -331,6 +331,8 @@ func TestForms(t *testing.T) {
 	as(session, "/report", http.StatusOK, "subject", "profile:"+other.Handle, "reason", "The name is that of another person.")
 	as(session, "/settings/sessions/revoke", http.StatusSeeOther, "session", "1")
 	as(session, "/settings/export", http.StatusSeeOther)
+	as(session, "/settings/delete", http.StatusSeeOther, "handle", p.Handle)
+	as(session, "/settings/delete/cancel", http.StatusSeeOther)
 	as(session, "/sign-out", http.StatusSeeOther)
 	as(other.Session(t), "/settings/sessions/revoke-all", http.StatusSeeOther)
 }

@@ -88,6 +88,28 @@ func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRe
 	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
 }
 
+// CloseAccount closes an account, or opens it again. Errors: not_found, db_unavailable.
+func (f *Operators) CloseAccount(ctx context.Context, r *operatorv1.CloseAccountRequest) (*operatorv1.CloseAccountResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &operatorv1.CloseAccountResponse{}, f.Service.CloseAccount(ctx, r.GetOperatorId(), r.GetOpen())
+}
+
+// EraseAccount erases a closed account. Errors: not_found if the account is not closed, db_unavailable.
+func (f *Operators) EraseAccount(ctx context.Context, r *operatorv1.EraseAccountRequest) (*operatorv1.EraseAccountResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &operatorv1.EraseAccountResponse{}, f.Service.EraseAccount(ctx, r.GetOperatorId())
+}
+
+// ListClosing returns closed accounts that are not erased. Error: db_unavailable.
+func (f *Operators) ListClosing(ctx context.Context, r *operatorv1.ListClosingRequest) (*operatorv1.ListClosingResponse, error) {
+	list, err := f.Service.Closing(ctx, r.GetBefore().AsTime())
+	return &operatorv1.ListClosingResponse{Operators: listOf(list, operatorTo)}, err
+}
+
 // ListRevokedKeys returns the requested key ids that are revoked or unknown. Errors: invalid_request for more than maxKeyIDs
 // ids, not_found for an invalid id, db_unavailable.
 func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
@@ -234,6 +256,7 @@ func operatorTo(o operator.Operator) *operatorv1.Operator {
 		DisplayName: o.DisplayName, AvatarUrl: o.AvatarURL, OperatorType: string(o.Type), Tier: string(o.Tier),
 		CreatedAt: timestamppb.New(o.CreatedAt), SessionVersion: o.SessionVersion,
 		Bio: o.Bio, Links: o.Links, PayoutAddress: o.PayoutAddress,
+		ClosingAt: stampOf(o.ClosingAt),
 	}
 }
 

@@ -49,8 +49,9 @@ type Operator struct {
 	Bio            *string
 	Links          []string
 	PayoutAddress  *string
-	Seeded         bool   // the profile was filled by an administrator
-	KeyTier        string // tier of the keys of the operator
+	ClosingAt      *time.Time // the owner requested the deletion; nil: the account is open
+	Seeded         bool       // the profile was filled by an administrator
+	KeyTier        string     // tier of the keys of the operator
 }
 
 // KeyTiers contains the tiers of operator keys, the default first. The tier of a key changes no limit and no permission.

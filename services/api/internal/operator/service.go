@@ -30,6 +30,14 @@ type Store interface {
 	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k Key, webhooks []string, err error)
 	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
 	EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error)
+	// CloseAccount closes an account, or opens it again. Error: not_found.
+	CloseAccount(ctx context.Context, operatorID string, open bool, now time.Time) error
+	// EraseAccount erases a closed account. Error: not_found if it is not closed.
+	EraseAccount(ctx context.Context, operatorID string, now time.Time) error
+	// ListClosing returns accounts that were closed before a time and are not erased.
+	ListClosing(ctx context.Context, before time.Time) ([]Operator, error)
+	// FindErased returns the id of the erased account with a public id, or "".
+	FindErased(ctx context.Context, publicID string) (string, error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
 	// Classify changes the class of an operator. If profile is not nil and its handle is free, Classify stores profile first.
@@ -69,12 +77,23 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	if !id.Primary {
 		masked = id.Issuer + "|" + id.Subject
 	}
+	publicID := string(protocol.NewPublicID(s.secret, masked))
+	for {
+		former, err := s.store.FindErased(ctx, publicID)
+		if err != nil {
+			return Operator{}, false, err
+		}
+		if former == "" {
+			break
+		}
+		publicID = string(protocol.NewPublicID(s.secret, masked+"|"+former)) // the public id of a deleted account remains taken
+	}
 	for try := 0; ; try++ {
 		handle := candidates(id, try)
 		name := displayName(id, handle)
 		fresh := Operator{
 			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
-			PublicID: string(protocol.NewPublicID(s.secret, masked)), Handle: handle, DisplayName: name,
+			PublicID: publicID, Handle: handle, DisplayName: name,
 			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 		}
 		made, err := s.store.CreateOperator(ctx, fresh)
@@ -167,6 +186,21 @@ func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (k Key, 
 // RevokedKeys returns the given key ids that are revoked or unknown.
 func (s *Service) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
 	return s.store.RevokedKeys(ctx, keyIDs)
+}
+
+// CloseAccount closes an account whose owner requested the deletion, or opens it again. Errors: not_found, db_unavailable.
+func (s *Service) CloseAccount(ctx context.Context, operatorID string, open bool) error {
+	return s.store.CloseAccount(ctx, operatorID, open, s.now().UTC())
+}
+
+// EraseAccount erases a closed account. Errors: not_found if the account is not closed, db_unavailable.
+func (s *Service) EraseAccount(ctx context.Context, operatorID string) error {
+	return s.store.EraseAccount(ctx, operatorID, s.now().UTC())
+}
+
+// Closing returns accounts that were closed before a time and are not erased. Error: db_unavailable.
+func (s *Service) Closing(ctx context.Context, before time.Time) ([]Operator, error) {
+	return s.store.ListClosing(ctx, before)
 }
 
 // EndSessions ends all sessions of an operator and returns the new session version. The hub rejects sessions with an older

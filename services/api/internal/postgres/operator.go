@@ -2,9 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/signalcast/signalcast/pkg/pg"
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -178,6 +181,39 @@ func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Tim
 	return version, missing(err, operator.ErrNotFound, "end sessions")
 }
 
+// CloseAccount implements operator.Store.
+func (s *Store) CloseAccount(ctx context.Context, operatorID string, open bool, now time.Time) error {
+	if open {
+		return pg.Fault(wrap("open account", s.q.ReopenAccount(ctx, db.ReopenAccountParams{UserID: operatorID, Now: now})))
+	}
+	_, err := s.q.CloseAccount(ctx, db.CloseAccountParams{UserID: operatorID, Now: now})
+	return missing(err, operator.ErrNotFound, "close account")
+}
+
+// EraseAccount implements operator.Store.
+func (s *Store) EraseAccount(ctx context.Context, operatorID string, now time.Time) error {
+	erased, err := s.q.EraseAccount(ctx, db.EraseAccountParams{UserID: operatorID, Now: now})
+	if err == nil && !erased {
+		return operator.ErrNotFound
+	}
+	return pg.Fault(wrap("erase account", err))
+}
+
+// ListClosing implements operator.Store.
+func (s *Store) ListClosing(ctx context.Context, before time.Time) ([]operator.Operator, error) {
+	rows, err := s.q.ListClosing(ctx, before)
+	return pg.Collect(rows, func(r db.ListClosingRow) operator.Operator { return operatorOf(r.User) }), pg.Fault(wrap("list closed accounts", err))
+}
+
+// FindErased implements operator.Store.
+func (s *Store) FindErased(ctx context.Context, publicID string) (string, error) {
+	id, err := s.q.FindErased(ctx, publicID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return id, pg.Fault(wrap("find erased account", err))
+}
+
 // ListKeys returns the API keys of an operator, newest first, including revoked keys.
 func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key, error) {
 	rows, err := s.q.ListKeys(ctx, operatorID)
@@ -199,6 +235,7 @@ func operatorOf(u db.User) operator.Operator {
 		ID: u.ID, Issuer: u.Issuer, ProviderID: u.ProviderID, PublicID: u.PublicID, Handle: u.Handle, DisplayName: u.DisplayName,
 		AvatarURL: u.AvatarURL, Type: u.OperatorType, Tier: u.Tier, SessionVersion: u.SessionVersion, CreatedAt: u.CreatedAt,
 		Bio: u.Bio, Links: u.Links, PayoutAddress: u.PayoutAddress, Seeded: u.Seeded, KeyTier: u.KeyTier,
+		ClosingAt: u.ClosingAt,
 	}
 }
 

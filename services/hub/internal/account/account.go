@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalcast/signalcast/pkg/protocol"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -43,4 +46,59 @@ type Store interface {
 	LastExport(ctx context.Context, user operator.ID) (Export, error)
 	// ListRows returns rows of a section of an account, in the order of their keys, after the key after, at most MaxRows.
 	ListRows(ctx context.Context, user operator.ID, handle protocol.Handle, section, after string) ([]Row, error)
+	// CloseAccount stops what acts for an account: signing keys, apps and streams.
+	CloseAccount(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error
+	// EraseAccount erases the personal data of an account. Broadcasts and clips get the handle replacement.
+	EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle) error
+}
+
+// Deletion closes and deletes accounts in the ledger and in the database of the hub.
+type Deletion struct {
+	Ledger operatorv1.OperatorServiceClient
+	Reads  operatorv1.OperatorReadServiceClient
+	Store  Store
+	Hide   func(ctx context.Context, handle protocol.Handle, hidden bool) error // hides the broadcasts and clips of a handle
+	Now    func() time.Time
+}
+
+// Close closes an account for writes and stops what acts for it. A repetition changes nothing. Errors: not_found, db_unavailable,
+// and the errors of the ledger.
+func (d Deletion) Close(ctx context.Context, user operator.ID, handle protocol.Handle) error {
+	if _, err := d.Ledger.CloseAccount(ctx, &operatorv1.CloseAccountRequest{OperatorId: string(user)}); err != nil {
+		return err
+	}
+	return d.Store.CloseAccount(ctx, user, handle, d.Now())
+}
+
+// Cancel opens a closed account again. Errors: those of the ledger.
+func (d Deletion) Cancel(ctx context.Context, user operator.ID) error {
+	_, err := d.Ledger.CloseAccount(ctx, &operatorv1.CloseAccountRequest{OperatorId: string(user), Open: true})
+	return err
+}
+
+// Erase deletes the accounts that were closed operator.DeletionWait ago and returns their number. An interrupted deletion is
+// repeated, because the ledger is last. Errors: db_unavailable, and the errors of the ledger.
+func (d Deletion) Erase(ctx context.Context) (int, error) {
+	due, err := d.Reads.ListClosing(ctx, &operatorv1.ListClosingRequest{Before: timestamppb.New(d.Now().Add(-operator.DeletionWait))})
+	if err != nil {
+		return 0, err
+	}
+	for i, o := range due.GetOperators() {
+		user, handle := operator.ID(o.GetId()), protocol.Handle(o.GetHandle())
+		// What a request created while the account was being closed ends here.
+		err := d.Store.CloseAccount(ctx, user, handle, d.Now())
+		if err == nil {
+			err = d.Hide(ctx, handle, true)
+		}
+		if err == nil {
+			err = d.Store.EraseAccount(ctx, user, handle, protocol.Handle("deleted_"+o.GetPublicId()[:12]))
+		}
+		if err == nil {
+			_, err = d.Ledger.EraseAccount(ctx, &operatorv1.EraseAccountRequest{OperatorId: o.GetId()})
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(due.GetOperators()), nil
 }

@@ -1,2 +1,2 @@
-// Package account defines the export of the data of an account.
+// Package account defines the export of the data of an account and its deletion.
 package account

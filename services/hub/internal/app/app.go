@@ -33,6 +33,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/version"
 	"github.com/signalcast/signalcast/proto/openapi"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
@@ -91,6 +92,7 @@ type App struct {
 	videoHost ingest.Provider
 	clips     *clip.Service
 	notices   notification.Worker
+	deletion  account.Deletion
 	origin    *hls.Origin            // nil if this hub has no video origin
 	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
 	videoAddr atomic.Pointer[string] // address of videoHTTP; nil before it listens
@@ -171,6 +173,7 @@ func (a *App) buildServers() error {
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
 	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Log: a.log}
+	a.deletion = account.Deletion{Ledger: a.api.OperatorWrites, Reads: a.api.Operators, Store: a.store, Hide: a.onair.Hide, Now: a.now}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})
@@ -221,6 +224,7 @@ func (a *App) buildServers() error {
 			Watches:  a.store,
 			Data:     a.store,
 			Archive:  a.server.Archive,
+			Deletion: a.deletion,
 		},
 		Notices:      d.Accounts.Notices,
 		PublicRead:   a.server.PublicRead,
@@ -337,6 +341,7 @@ const (
 	onairLease   int64 = 7201027
 	tapeLease    int64 = 7201028
 	noticeLease  int64 = 7201029
+	eraseLease   int64 = 7201030
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -359,6 +364,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("on air", onairLease, a.watchAir),
 		lead("tapes", tapeLease, a.reportTapes),
 		lead("notifications", noticeLease, a.notices.Run),
+		lead("deletions", eraseLease, a.eraseAccounts),
 		run.Of("http", a.http),
 	}
 	parts = append(parts, a.videoParts()...)

@@ -95,3 +95,17 @@ func (a *App) reportTapes(ctx context.Context) error {
 		return nil
 	})
 }
+
+// eraseAccounts deletes accounts whose deletion is due, once a minute. If a deletion fails, the next round repeats it.
+func (a *App) eraseAccounts(ctx context.Context) error {
+	return dbtime.Every(ctx, time.Minute, func() error {
+		n, err := a.deletion.Erase(ctx)
+		if err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "account deletion failed", "error", err)
+		}
+		if n > 0 {
+			a.log.InfoContext(ctx, "accounts deleted", "count", n)
+		}
+		return nil
+	})
+}

@@ -18,6 +18,7 @@ type Visitor struct {
 	Session string // identifies the browser session
 	// SignedInAt is the time of the sign-in at the identity provider.
 	SignedInAt time.Time
+	ClosingAt  time.Time // the user requested the deletion of the account; zero: the account is open
 }
 
 // Answer is the result of an authorization request. Exactly one field is set.

@@ -20,6 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/oauthapi"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // guard returns a handler that resolves and checks the caller, and then runs the handler of the route. For protocol and agent
@@ -51,6 +52,9 @@ func (s *Server) admit(c echo.Context, r route) error {
 	}
 	if err := s.permitted(c, who, r); err != nil {
 		return err
+	}
+	if op := who.Operator; op != nil && !op.ClosingAt.IsZero() && c.Request().Method != http.MethodGet && c.Request().Method != http.MethodHead {
+		return operator.ErrClosing
 	}
 	if who.Renewed {
 		s.settings.RenewSession(c)

@@ -21,6 +21,7 @@ func FromMessage(m *operatorv1.Operator) Operator {
 		Tier:           protocol.Tier(m.GetTier()),
 		CreatedAt:      ledgerclient.Time(m.GetCreatedAt()),
 		SessionVersion: m.GetSessionVersion(),
+		ClosingAt:      ledgerclient.Time(m.GetClosingAt()),
 	}
 }
 

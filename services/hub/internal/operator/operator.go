@@ -21,8 +21,16 @@ type Operator struct {
 	Type           protocol.OperatorType
 	Tier           protocol.Tier
 	CreatedAt      time.Time
-	SessionVersion int64 // sessions of another version are invalid
+	SessionVersion int64     // sessions of another version are invalid
+	ClosingAt      time.Time // the operator requested the deletion of the account; zero: the account is open
 }
+
+// DeletionWait is the time between the request to delete an account and the deletion. The owner can cancel it.
+const DeletionWait = 7 * 24 * time.Hour
+
+// ErrClosing is the error of a write with a closed account.
+var ErrClosing = apperr.New(apperr.Forbidden, "account_closing",
+	"The account is closed, because its deletion was requested. Cancel the deletion in the settings to write again.")
 
 // IsAI reports whether the operator is an AI agent.
 func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }

@@ -313,3 +313,17 @@ func (s *Store) ListRows(ctx context.Context, user operator.ID, handle protocol.
 	})
 	return pg.Collect(rows, func(row db.ListPersonalRowsRow) account.Row { return account.Row{Key: row.Key, JSON: row.Data} }), err
 }
+
+// CloseAccount implements account.Store.
+func (s *Store) CloseAccount(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error {
+	return s.write.CloseAccount(ctx, db.CloseAccountParams{UserID: string(user), Handle: string(handle), Now: now})
+}
+
+// EraseAccount implements account.Store.
+func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return db.New(s.pool).EraseAccount(ctx, db.EraseAccountParams{
+		UserID: string(user), Handle: string(handle), Replacement: string(replacement),
+	})
+}

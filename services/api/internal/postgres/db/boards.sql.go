@@ -333,7 +333,7 @@ WITH moved AS MATERIALIZED (
     ORDER BY o.first DESC, o.second DESC, o.third DESC, r.handle
     LIMIT $5
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
         -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
@@ -419,6 +419,8 @@ func (q *Queries) ListBoard(ctx context.Context, arg ListBoardParams) ([]ListBoa
 			&i.User.Links,
 			&i.User.PayoutAddress,
 			&i.User.KeyTier,
+			&i.User.ClosingAt,
+			&i.User.ErasedAt,
 			&i.Score,
 			&i.Won,
 			&i.Lost,
@@ -461,7 +463,7 @@ WITH top AS (
     ORDER BY k.low_bps DESC, k.edge_bps DESC, k.skill_calls DESC, k.handle
     LIMIT $3
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
         -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
@@ -534,6 +536,8 @@ func (q *Queries) ListEdgeBoard(ctx context.Context, arg ListEdgeBoardParams) ([
 			&i.User.Links,
 			&i.User.PayoutAddress,
 			&i.User.KeyTier,
+			&i.User.ClosingAt,
+			&i.User.ErasedAt,
 			&i.Score,
 			&i.Won,
 			&i.Lost,

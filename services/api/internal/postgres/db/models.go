@@ -264,6 +264,8 @@ type User struct {
 	Links          []string
 	PayoutAddress  *string
 	KeyTier        string
+	ClosingAt      *time.Time
+	ErasedAt       *time.Time
 }
 
 type Webhook struct {

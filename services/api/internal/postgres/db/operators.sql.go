@@ -70,6 +70,32 @@ func (q *Queries) ClassifyOperator(ctx context.Context, arg ClassifyOperatorPara
 	return i, err
 }
 
+const CloseAccount = `-- name: CloseAccount :one
+WITH changed AS (
+    UPDATE users AS u SET closing_at = coalesce(u.closing_at, $1::timestamptz) WHERE u.id = $2 RETURNING u.id, u.closing_at
+), keys AS (
+    UPDATE operator_keys AS k SET revoked_at = $1::timestamptz WHERE k.user_id = $2 AND k.revoked_at IS NULL
+), hooks AS (
+    UPDATE webhooks AS w SET active = false, reason = 'key_revoked', failing_since = NULL, next_at = NULL WHERE w.user_id = $2 AND w.active
+), audited AS (
+    INSERT INTO audit_log (at, actor, action, subject) SELECT $1::timestamptz, c.id::text, 'operator.closed', c.id::text FROM changed AS c
+)
+SELECT c.closing_at::timestamptz AS closing_at FROM changed AS c
+`
+
+type CloseAccountParams struct {
+	Now    time.Time
+	UserID string
+}
+
+// Closes an account, revokes its keys and deactivates its webhooks. A repetition preserves the first time.
+func (q *Queries) CloseAccount(ctx context.Context, arg CloseAccountParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, CloseAccount, arg.Now, arg.UserID)
+	var closing_at time.Time
+	err := row.Scan(&closing_at)
+	return closing_at, err
+}
+
 const CountActiveKeys = `-- name: CountActiveKeys :one
 SELECT count(*) FROM operator_keys WHERE user_id = $1 AND revoked_at IS NULL
 `
@@ -139,6 +165,35 @@ func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64
 	return session_version, err
 }
 
+const EraseAccount = `-- name: EraseAccount :one
+SELECT erase_account($1::uuid, $2::timestamptz)::boolean AS erased
+`
+
+type EraseAccountParams struct {
+	UserID string
+	Now    time.Time
+}
+
+// Erases a closed account and returns false if the account is not closed.
+func (q *Queries) EraseAccount(ctx context.Context, arg EraseAccountParams) (bool, error) {
+	row := q.db.QueryRow(ctx, EraseAccount, arg.UserID, arg.Now)
+	var erased bool
+	err := row.Scan(&erased)
+	return erased, err
+}
+
+const FindErased = `-- name: FindErased :one
+SELECT id FROM users WHERE public_id = $1 AND erased_at IS NOT NULL
+`
+
+// Returns the id of the erased account with a public id.
+func (q *Queries) FindErased(ctx context.Context, publicID string) (string, error) {
+	row := q.db.QueryRow(ctx, FindErased, publicID)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const FindOperators = `-- name: FindOperators :many
 WITH found AS (
     (SELECT h.id FROM users AS h WHERE h.handle ~>=~ $1::text AND h.handle ~<~ $3::text ORDER BY h.handle USING ~<~ LIMIT 200)
@@ -146,7 +201,7 @@ WITH found AS (
     (SELECT n.id FROM users AS n WHERE lower(n.display_name) ~>=~ $1 AND lower(n.display_name) ~<~ $3
         ORDER BY lower(n.display_name) USING ~<~ LIMIT 200)
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM found AS f
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM found AS f
 JOIN users AS u ON u.id = f.id
 LEFT JOIN operator_totals AS t ON t.user_id = u.id
 ORDER BY (u.handle = $1) DESC, coalesce(t.total, 0) DESC, u.handle
@@ -194,6 +249,8 @@ func (q *Queries) FindOperators(ctx context.Context, arg FindOperatorsParams) ([
 			&i.User.Links,
 			&i.User.PayoutAddress,
 			&i.User.KeyTier,
+			&i.User.ClosingAt,
+			&i.User.ErasedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -218,7 +275,7 @@ func (q *Queries) GetMessageSubject(ctx context.Context, messageID string) (stri
 }
 
 const GetOperator = `-- name: GetOperator :one
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM users AS u
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u
 WHERE ($1::text <> '' AND u.handle = lower($1)) OR ($1 = '' AND u.id = $2::uuid)
 `
 
@@ -254,12 +311,14 @@ func (q *Queries) GetOperator(ctx context.Context, arg GetOperatorParams) (GetOp
 		&i.User.Links,
 		&i.User.PayoutAddress,
 		&i.User.KeyTier,
+		&i.User.ClosingAt,
+		&i.User.ErasedAt,
 	)
 	return i, err
 }
 
 const GetOperatorByIdentity = `-- name: GetOperatorByIdentity :one
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
 `
 
 type GetOperatorByIdentityParams struct {
@@ -294,6 +353,8 @@ func (q *Queries) GetOperatorByIdentity(ctx context.Context, arg GetOperatorById
 		&i.User.Links,
 		&i.User.PayoutAddress,
 		&i.User.KeyTier,
+		&i.User.ClosingAt,
+		&i.User.ErasedAt,
 	)
 	return i, err
 }
@@ -419,6 +480,56 @@ func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) 
 	return err
 }
 
+const ListClosing = `-- name: ListClosing :many
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u WHERE u.closing_at <= $1::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100
+`
+
+type ListClosingRow struct {
+	User User
+}
+
+// Returns accounts that were closed before a time and are not erased.
+func (q *Queries) ListClosing(ctx context.Context, before time.Time) ([]ListClosingRow, error) {
+	rows, err := q.db.Query(ctx, ListClosing, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListClosingRow{}
+	for rows.Next() {
+		var i ListClosingRow
+		if err := rows.Scan(
+			&i.User.ID,
+			&i.User.Issuer,
+			&i.User.ProviderID,
+			&i.User.PublicID,
+			&i.User.Handle,
+			&i.User.DisplayName,
+			&i.User.AvatarURL,
+			&i.User.OperatorType,
+			&i.User.IsHouse,
+			&i.User.Seeded,
+			&i.User.Tier,
+			&i.User.Crowd,
+			&i.User.SessionVersion,
+			&i.User.CreatedAt,
+			&i.User.Bio,
+			&i.User.Links,
+			&i.User.PayoutAddress,
+			&i.User.KeyTier,
+			&i.User.ClosingAt,
+			&i.User.ErasedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListKeys = `-- name: ListKeys :many
 SELECT k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict FROM operator_keys AS k WHERE k.user_id = $1 ORDER BY k.created_at DESC, k.id DESC
 `
@@ -462,7 +573,7 @@ func (q *Queries) ListKeys(ctx context.Context, userID string) ([]ListKeysRow, e
 }
 
 const ListOperatorsByID = `-- name: ListOperatorsByID :many
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier FROM users AS u WHERE u.id = ANY ($1::uuid[])
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u WHERE u.id = ANY ($1::uuid[])
 `
 
 type ListOperatorsByIDRow struct {
@@ -497,6 +608,8 @@ func (q *Queries) ListOperatorsByID(ctx context.Context, ids []string) ([]ListOp
 			&i.User.Links,
 			&i.User.PayoutAddress,
 			&i.User.KeyTier,
+			&i.User.ClosingAt,
+			&i.User.ErasedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -624,6 +737,24 @@ func (q *Queries) MoveCrowd(ctx context.Context, arg MoveCrowdParams) error {
 	return err
 }
 
+const ReopenAccount = `-- name: ReopenAccount :exec
+WITH changed AS (
+    UPDATE users AS u SET closing_at = NULL WHERE u.id = $2 AND u.closing_at IS NOT NULL AND u.erased_at IS NULL RETURNING u.id
+)
+INSERT INTO audit_log (at, actor, action, subject) SELECT $1::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c
+`
+
+type ReopenAccountParams struct {
+	Now    time.Time
+	UserID string
+}
+
+// Opens a closed account that is not erased yet.
+func (q *Queries) ReopenAccount(ctx context.Context, arg ReopenAccountParams) error {
+	_, err := q.db.Exec(ctx, ReopenAccount, arg.Now, arg.UserID)
+	return err
+}
+
 const RevokeKey = `-- name: RevokeKey :one
 UPDATE operator_keys AS k SET revoked_at = coalesce(revoked_at, $1)
 WHERE id = $2 AND user_id = $3
@@ -739,7 +870,7 @@ WITH used AS (
     WHERE o.hash = $1 AND o.revoked_at IS NULL
         AND (o.last_used_at IS NULL OR o.last_used_at < $2::timestamptz - interval '1 minute')
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
 FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
 WHERE k.hash = $1
 `
@@ -778,6 +909,8 @@ func (q *Queries) VerifyKey(ctx context.Context, arg VerifyKeyParams) (VerifyKey
 		&i.User.Links,
 		&i.User.PayoutAddress,
 		&i.User.KeyTier,
+		&i.User.ClosingAt,
+		&i.User.ErasedAt,
 		&i.OperatorKey.ID,
 		&i.OperatorKey.UserID,
 		&i.OperatorKey.Hash,

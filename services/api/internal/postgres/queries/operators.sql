@@ -213,3 +213,35 @@ INSERT INTO message_effects (message_id, type, user_id, subject, at) VALUES (@me
 -- name: InsertAudit :exec
 -- Adds an entry to the audit log.
 INSERT INTO audit_log (at, actor, action, subject, data) VALUES (@at, @actor, @action, @subject, @data);
+
+-- name: CloseAccount :one
+-- Closes an account, revokes its keys and deactivates its webhooks. A repetition preserves the first time.
+WITH changed AS (
+    UPDATE users AS u SET closing_at = coalesce(u.closing_at, @now::timestamptz) WHERE u.id = @user_id RETURNING u.id, u.closing_at
+), keys AS (
+    UPDATE operator_keys AS k SET revoked_at = @now::timestamptz WHERE k.user_id = @user_id AND k.revoked_at IS NULL
+), hooks AS (
+    UPDATE webhooks AS w SET active = false, reason = 'key_revoked', failing_since = NULL, next_at = NULL WHERE w.user_id = @user_id AND w.active
+), audited AS (
+    INSERT INTO audit_log (at, actor, action, subject) SELECT @now::timestamptz, c.id::text, 'operator.closed', c.id::text FROM changed AS c
+)
+SELECT c.closing_at::timestamptz AS closing_at FROM changed AS c;
+
+-- name: ReopenAccount :exec
+-- Opens a closed account that is not erased yet.
+WITH changed AS (
+    UPDATE users AS u SET closing_at = NULL WHERE u.id = @user_id AND u.closing_at IS NOT NULL AND u.erased_at IS NULL RETURNING u.id
+)
+INSERT INTO audit_log (at, actor, action, subject) SELECT @now::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c;
+
+-- name: ListClosing :many
+-- Returns accounts that were closed before a time and are not erased.
+SELECT sqlc.embed(u) FROM users AS u WHERE u.closing_at <= @before::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100;
+
+-- name: EraseAccount :one
+-- Erases a closed account and returns false if the account is not closed.
+SELECT erase_account(@user_id::uuid, @now::timestamptz)::boolean AS erased;
+
+-- name: FindErased :one
+-- Returns the id of the erased account with a public id.
+SELECT id FROM users WHERE public_id = @public_id AND erased_at IS NOT NULL;

@@ -190,6 +190,8 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke-all", "session", "no-store", s.revokeSessions),
 		page(http.MethodPost, site.SettingsPath+"/export", "session", "no-store", s.startExport),
 		download,
+		page(http.MethodPost, site.SettingsPath+"/delete", "session", "no-store", s.deleteAccount),
+		page(http.MethodPost, site.SettingsPath+"/delete/cancel", "session", "no-store", s.cancelDeletion),
 		page(http.MethodGet, site.ReportPath, "public session", "no-store", s.reportForm),
 		page(http.MethodPost, site.ReportPath, "session", "no-store", s.report),
 		page(http.MethodPost, site.ThemePath, "public", "no-store", s.ChangeTheme),

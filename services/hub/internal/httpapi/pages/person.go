@@ -99,7 +99,11 @@ func (s *server) person(c echo.Context) error {
 		p.Nav = "mine"
 	}
 	p.IsFollowing, p.Unavailable["following"] = counts.Value.IsFollowing, v.Err != nil || unavailable["following"]
-	return s.RenderParts(c, g, http.StatusOK, "person", p)
+	status := http.StatusOK
+	if account.Handle.IsDeleted() {
+		status, p.Unlisted, p.SignIn = http.StatusGone, true, ""
+	}
+	return s.RenderParts(c, g, status, "person", p)
 }
 
 // card returns a one-line description of the operator for link previews.

@@ -3,7 +3,9 @@ package pages
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +29,9 @@ type settingsPage struct {
 	HasFile bool           // this device can download the export
 	// SignInAgain is the URL of a new sign-in that a change needs; empty: none.
 	SignInAgain string
+	// ConfirmDeletion shows the second step of a deletion. Typed is the handle that the visitor entered.
+	ConfirmDeletion bool
+	Typed           string
 }
 
 // deviceRow is a session of the visitor.
@@ -41,6 +46,7 @@ type deviceRow struct {
 // settingsNotices maps values of the query parameter "done" to the messages that the page shows after a change.
 var settingsNotices = map[string]string{
 	"revoked": "The device is signed out.", "export": "Your data is ready. Download it on this device within 24 hours.",
+	"kept": "Your account is open again. Create new API keys, and connect your apps and streams again.",
 }
 
 // settings handles GET /settings, the account page of the visitor with the devices that are signed in and the export of the data.
@@ -113,21 +119,21 @@ func (s *server) revokeSessions(c echo.Context) error {
 
 // readSettingsForm returns the visitor who sent a form of the account page that needs a recent sign-in. If ok is false, the
 // handler must return err, because the request is already answered or has failed.
-func (s *server) readSettingsForm(c echo.Context) (v site.Viewer, ok bool, err error) {
-	if v, _, err = s.ReadForm(c); err != nil {
-		return v, false, err
+func (s *server) readSettingsForm(c echo.Context) (v site.Viewer, form url.Values, ok bool, err error) {
+	if v, form, err = s.ReadForm(c); err != nil {
+		return v, form, false, err
 	}
 	if operator.IsFresh(v.Session.SignedInAt, s.Now()) {
-		return v, true, nil
+		return v, form, true, nil
 	}
-	return v, false, s.showSettings(c, http.StatusForbidden, v, func(p *settingsPage) {
+	return v, form, false, s.showSettings(c, http.StatusForbidden, v, func(p *settingsPage) {
 		p.Notice, p.SignInAgain = "Nothing was changed. Sign in again, and continue within 15 minutes.", s.StartSignIn(c, site.SettingsPath)
 	})
 }
 
 // startExport handles POST /settings/export, which lets this device download the data of the account for a day.
 func (s *server) startExport(c echo.Context) error {
-	v, ok, err := s.readSettingsForm(c)
+	v, _, ok, err := s.readSettingsForm(c)
 	if !ok {
 		return err
 	}
@@ -162,3 +168,37 @@ func (s *server) downloadExport(c echo.Context) error {
 }
 
 var errNoExport = apperr.New(apperr.NotFound, "not_found", "there is no such export for this session")
+
+// deleteAccount handles POST /settings/delete. The first step shows what is deleted; the second, with the handle of the account in
+// the field handle, closes the account. It is deleted after operator.DeletionWait.
+func (s *server) deleteAccount(c echo.Context) error {
+	v, form, ok, err := s.readSettingsForm(c)
+	if !ok {
+		return err
+	}
+	typed := strings.TrimPrefix(strings.TrimSpace(form.Get("handle")), "@")
+	if typed != v.Handle {
+		return s.showSettings(c, http.StatusOK, v, func(p *settingsPage) {
+			p.ConfirmDeletion, p.Typed = true, typed
+			if typed != "" {
+				p.Notice = "Enter " + v.Handle + " to delete the account."
+			}
+		})
+	}
+	if err := s.People.Deletion.Close(c.Request().Context(), operator.ID(v.Session.UserID), protocol.Handle(v.Handle)); err != nil {
+		return err
+	}
+	return site.Redirect(c, site.SettingsPath)
+}
+
+// cancelDeletion handles POST /settings/delete/cancel, which opens a closed account again.
+func (s *server) cancelDeletion(c echo.Context) error {
+	v, _, err := s.ReadForm(c)
+	if err != nil {
+		return err
+	}
+	if err := s.People.Deletion.Cancel(c.Request().Context(), operator.ID(v.Session.UserID)); err != nil {
+		return err
+	}
+	return site.Redirect(c, site.SettingsPath+"?done=kept")
+}

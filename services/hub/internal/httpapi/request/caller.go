@@ -52,7 +52,11 @@ const (
 // Owner returns the operator of a verified login. The ledger creates the operator at the first login.
 func Owner(c echo.Context, ledger *ledgerclient.Client) (operator.Operator, error) {
 	r, err := ledger.OperatorWrites.SignIn(c.Request().Context(), Caller(c).Identity.SignInRequest())
-	return operator.FromMessage(r.GetOperator()), err
+	op := operator.FromMessage(r.GetOperator())
+	if err == nil && !op.ClosingAt.IsZero() && c.Request().Method != http.MethodGet {
+		err = operator.ErrClosing
+	}
+	return op, err
 }
 
 // Cookie returns the value of the first cookie with the given name, or "" if there is none.

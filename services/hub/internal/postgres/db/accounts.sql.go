@@ -13,6 +13,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
+const closeAccount = `-- name: CloseAccount :exec
+SELECT close_account($1::uuid, $2::text, $3::timestamptz)
+`
+
+type CloseAccountParams struct {
+	UserID string
+	Handle string
+	Now    time.Time
+}
+
+func (q *Queries) CloseAccount(ctx context.Context, arg CloseAccountParams) error {
+	_, err := q.db.Exec(ctx, closeAccount, arg.UserID, arg.Handle, arg.Now)
+	return err
+}
+
 const deleteClaim = `-- name: DeleteClaim :execrows
 DELETE FROM identity_claims WHERE user_id = $1 AND station = $2
 `
@@ -131,6 +146,21 @@ type EndSessionsParams struct {
 
 func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) error {
 	_, err := q.db.Exec(ctx, endSessions, arg.Now, arg.UserID)
+	return err
+}
+
+const eraseAccount = `-- name: EraseAccount :exec
+SELECT erase_account($1::uuid, $2::text, $3::text)
+`
+
+type EraseAccountParams struct {
+	UserID      string
+	Handle      string
+	Replacement string
+}
+
+func (q *Queries) EraseAccount(ctx context.Context, arg EraseAccountParams) error {
+	_, err := q.db.Exec(ctx, eraseAccount, arg.UserID, arg.Handle, arg.Replacement)
 	return err
 }
 

@@ -197,3 +197,9 @@ WITH page AS (
 SELECT p.key, p.data FROM personal_rows AS p
 WHERE p.section = @section AND (p.user_id = @user_id OR p.handle = @handle) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
 ORDER BY p.key;
+
+-- name: CloseAccount :exec
+SELECT close_account(@user_id::uuid, @handle::text, @now::timestamptz);
+
+-- name: EraseAccount :exec
+SELECT erase_account(@user_id::uuid, @handle::text, @replacement::text);

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -123,7 +124,14 @@ func (s *Site) ReadForm(c echo.Context, lists ...string) (Viewer, url.Values, er
 	case err != nil:
 		return v, nil, err
 	}
-	return v, form, s.CheckToken(c, form)
+	if err := s.CheckToken(c, form); err != nil {
+		return v, form, err
+	}
+	// A closed account can only change its sessions, its notifications and the deletion.
+	if path := c.Request().URL.Path; !v.Session.ClosingAt.IsZero() && !strings.HasPrefix(path, SettingsPath+"/") && !strings.HasPrefix(path, NotificationsPath) {
+		return v, form, operator.ErrClosing
+	}
+	return v, form, nil
 }
 
 // SetPrivate prevents caching of a page.

@@ -126,7 +126,8 @@ type People struct {
 	Watches  watch.Store
 	Data     account.Store
 	// Archive streams everything that is stored about an operator as a ZIP archive. Error: rate_limited.
-	Archive func(c echo.Context, me operator.Operator) error
+	Archive  func(c echo.Context, me operator.Operator) error
+	Deletion account.Deletion
 }
 
 // Sessions lists and ends the sessions of operators. Error of its methods: db_unavailable.
@@ -218,6 +219,7 @@ type Layout struct {
 	Account                 Account
 	Theme                   string // light or dark; empty: the theme of the system
 	FormToken               string // value of the field csrf of all forms; empty without a session
+	DeletesOn               string // date on which the account of the visitor is deleted; empty: none
 	SearchText              string // text in the search field of the header
 }
 
@@ -233,6 +235,9 @@ func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout
 	}
 	if v := s.Viewer(c); v.Handle != "" || v.Err != nil {
 		f.FormToken = s.TokenOf(c)
+		if at := v.Session.ClosingAt; !at.IsZero() {
+			f.DeletesOn = at.Add(operator.DeletionWait).UTC().Format("2 January 2006")
+		}
 	}
 	return f
 }
