@@ -807,6 +807,146 @@ func (x *HistoryPoint) GetP() float64 {
 	return 0
 }
 
+type ListTrendsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketIds     []string               `protobuf:"bytes,1,rep,name=market_ids,json=marketIds,proto3" json:"market_ids,omitempty"` // at most 100
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTrendsRequest) Reset() {
+	*x = ListTrendsRequest{}
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTrendsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTrendsRequest) ProtoMessage() {}
+
+func (x *ListTrendsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTrendsRequest.ProtoReflect.Descriptor instead.
+func (*ListTrendsRequest) Descriptor() ([]byte, []int) {
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListTrendsRequest) GetMarketIds() []string {
+	if x != nil {
+		return x.MarketIds
+	}
+	return nil
+}
+
+type ListTrendsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Trends        []*Trend               `protobuf:"bytes,1,rep,name=trends,proto3" json:"trends,omitempty"` // markets with a stored price
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTrendsResponse) Reset() {
+	*x = ListTrendsResponse{}
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTrendsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTrendsResponse) ProtoMessage() {}
+
+func (x *ListTrendsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTrendsResponse.ProtoReflect.Descriptor instead.
+func (*ListTrendsResponse) Descriptor() ([]byte, []int) {
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListTrendsResponse) GetTrends() []*Trend {
+	if x != nil {
+		return x.Trends
+	}
+	return nil
+}
+
+type Trend struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	YesBps        []int32                `protobuf:"varint,2,rep,packed,name=yes_bps,json=yesBps,proto3" json:"yes_bps,omitempty"` // six hours apart, oldest first
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trend) Reset() {
+	*x = Trend{}
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trend) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trend) ProtoMessage() {}
+
+func (x *Trend) ProtoReflect() protoreflect.Message {
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trend.ProtoReflect.Descriptor instead.
+func (*Trend) Descriptor() ([]byte, []int) {
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Trend) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Trend) GetYesBps() []int32 {
+	if x != nil {
+		return x.YesBps
+	}
+	return nil
+}
+
 type GetRelatedRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
@@ -816,7 +956,7 @@ type GetRelatedRequest struct {
 
 func (x *GetRelatedRequest) Reset() {
 	*x = GetRelatedRequest{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[11]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +968,7 @@ func (x *GetRelatedRequest) String() string {
 func (*GetRelatedRequest) ProtoMessage() {}
 
 func (x *GetRelatedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[11]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +981,7 @@ func (x *GetRelatedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRelatedRequest.ProtoReflect.Descriptor instead.
 func (*GetRelatedRequest) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{11}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetRelatedRequest) GetMarketId() string {
@@ -861,7 +1001,7 @@ type GetRelatedResponse struct {
 
 func (x *GetRelatedResponse) Reset() {
 	*x = GetRelatedResponse{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[12]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1013,7 @@ func (x *GetRelatedResponse) String() string {
 func (*GetRelatedResponse) ProtoMessage() {}
 
 func (x *GetRelatedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[12]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1026,7 @@ func (x *GetRelatedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRelatedResponse.ProtoReflect.Descriptor instead.
 func (*GetRelatedResponse) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{12}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetRelatedResponse) GetActive() *v1.Market {
@@ -915,7 +1055,7 @@ type Relation struct {
 
 func (x *Relation) Reset() {
 	*x = Relation{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[13]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +1067,7 @@ func (x *Relation) String() string {
 func (*Relation) ProtoMessage() {}
 
 func (x *Relation) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[13]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,7 +1080,7 @@ func (x *Relation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relation.ProtoReflect.Descriptor instead.
 func (*Relation) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{13}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Relation) GetMarket() *v1.Market {
@@ -973,7 +1113,7 @@ type GetSentimentRequest struct {
 
 func (x *GetSentimentRequest) Reset() {
 	*x = GetSentimentRequest{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[14]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1125,7 @@ func (x *GetSentimentRequest) String() string {
 func (*GetSentimentRequest) ProtoMessage() {}
 
 func (x *GetSentimentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[14]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1138,7 @@ func (x *GetSentimentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSentimentRequest.ProtoReflect.Descriptor instead.
 func (*GetSentimentRequest) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{14}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetSentimentRequest) GetMarketId() string {
@@ -1028,7 +1168,7 @@ type GetSentimentResponse struct {
 
 func (x *GetSentimentResponse) Reset() {
 	*x = GetSentimentResponse{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[15]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1040,7 +1180,7 @@ func (x *GetSentimentResponse) String() string {
 func (*GetSentimentResponse) ProtoMessage() {}
 
 func (x *GetSentimentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[15]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1053,7 +1193,7 @@ func (x *GetSentimentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSentimentResponse.ProtoReflect.Descriptor instead.
 func (*GetSentimentResponse) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{15}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetSentimentResponse) GetMarket() *v1.Market {
@@ -1150,7 +1290,7 @@ type ListGapsRequest struct {
 
 func (x *ListGapsRequest) Reset() {
 	*x = ListGapsRequest{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[16]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1302,7 @@ func (x *ListGapsRequest) String() string {
 func (*ListGapsRequest) ProtoMessage() {}
 
 func (x *ListGapsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[16]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1315,7 @@ func (x *ListGapsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGapsRequest.ProtoReflect.Descriptor instead.
 func (*ListGapsRequest) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{16}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListGapsRequest) GetMarketId() string {
@@ -1201,7 +1341,7 @@ type ListGapsResponse struct {
 
 func (x *ListGapsResponse) Reset() {
 	*x = ListGapsResponse{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[17]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1353,7 @@ func (x *ListGapsResponse) String() string {
 func (*ListGapsResponse) ProtoMessage() {}
 
 func (x *ListGapsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[17]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1366,7 @@ func (x *ListGapsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGapsResponse.ProtoReflect.Descriptor instead.
 func (*ListGapsResponse) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{17}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListGapsResponse) GetGaps() []*Gap {
@@ -1248,7 +1388,7 @@ type Gap struct {
 
 func (x *Gap) Reset() {
 	*x = Gap{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[18]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1400,7 @@ func (x *Gap) String() string {
 func (*Gap) ProtoMessage() {}
 
 func (x *Gap) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[18]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1413,7 @@ func (x *Gap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gap.ProtoReflect.Descriptor instead.
 func (*Gap) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{18}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Gap) GetMarket() *v1.Market {
@@ -1307,7 +1447,7 @@ type ListAddressesRequest struct {
 
 func (x *ListAddressesRequest) Reset() {
 	*x = ListAddressesRequest{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[19]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +1459,7 @@ func (x *ListAddressesRequest) String() string {
 func (*ListAddressesRequest) ProtoMessage() {}
 
 func (x *ListAddressesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[19]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +1472,7 @@ func (x *ListAddressesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAddressesRequest.ProtoReflect.Descriptor instead.
 func (*ListAddressesRequest) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{19}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListAddressesRequest) GetOffset() int64 {
@@ -1359,7 +1499,7 @@ type ListAddressesResponse struct {
 
 func (x *ListAddressesResponse) Reset() {
 	*x = ListAddressesResponse{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[20]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1511,7 @@ func (x *ListAddressesResponse) String() string {
 func (*ListAddressesResponse) ProtoMessage() {}
 
 func (x *ListAddressesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[20]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1524,7 @@ func (x *ListAddressesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAddressesResponse.ProtoReflect.Descriptor instead.
 func (*ListAddressesResponse) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{20}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListAddressesResponse) GetAddresses() []*Address {
@@ -1412,7 +1552,7 @@ type Address struct {
 
 func (x *Address) Reset() {
 	*x = Address{}
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[21]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1424,7 +1564,7 @@ func (x *Address) String() string {
 func (*Address) ProtoMessage() {}
 
 func (x *Address) ProtoReflect() protoreflect.Message {
-	mi := &file_catalogue_v1_catalogue_proto_msgTypes[21]
+	mi := &file_catalogue_v1_catalogue_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1437,7 +1577,7 @@ func (x *Address) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Address.ProtoReflect.Descriptor instead.
 func (*Address) Descriptor() ([]byte, []int) {
-	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{21}
+	return file_catalogue_v1_catalogue_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Address) GetMarketId() string {
@@ -1532,7 +1672,15 @@ const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\x06points\x18\x01 \x03(\v2%.signalcast.catalogue.v1.HistoryPointR\x06points\"*\n" +
 	"\fHistoryPoint\x12\f\n" +
 	"\x01t\x18\x01 \x01(\x03R\x01t\x12\f\n" +
-	"\x01p\x18\x02 \x01(\x01R\x01p\"0\n" +
+	"\x01p\x18\x02 \x01(\x01R\x01p\"2\n" +
+	"\x11ListTrendsRequest\x12\x1d\n" +
+	"\n" +
+	"market_ids\x18\x01 \x03(\tR\tmarketIds\"L\n" +
+	"\x12ListTrendsResponse\x126\n" +
+	"\x06trends\x18\x01 \x03(\v2\x1e.signalcast.catalogue.v1.TrendR\x06trends\"=\n" +
+	"\x05Trend\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x17\n" +
+	"\ayes_bps\x18\x02 \x03(\x05R\x06yesBps\"0\n" +
 	"\x11GetRelatedRequest\x12\x1b\n" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\"\x87\x01\n" +
 	"\x12GetRelatedResponse\x124\n" +
@@ -1585,12 +1733,14 @@ const file_catalogue_v1_catalogue_proto_rawDesc = "" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\">\n" +
 	"\aAddress\x12\x1b\n" +
 	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x16\n" +
-	"\x06handle\x18\x02 \x01(\tR\x06handle2\xe0\x06\n" +
+	"\x06handle\x18\x02 \x01(\tR\x06handle2\xc7\a\n" +
 	"\x14CatalogueReadService\x12h\n" +
 	"\vFindMarkets\x12+.signalcast.catalogue.v1.FindMarketsRequest\x1a,.signalcast.catalogue.v1.FindMarketsResponse\x12k\n" +
 	"\fListResolved\x12,.signalcast.catalogue.v1.ListResolvedRequest\x1a-.signalcast.catalogue.v1.ListResolvedResponse\x12b\n" +
 	"\tListTiles\x12).signalcast.catalogue.v1.ListTilesRequest\x1a*.signalcast.catalogue.v1.ListTilesResponse\x12h\n" +
 	"\vListHistory\x12+.signalcast.catalogue.v1.ListHistoryRequest\x1a,.signalcast.catalogue.v1.ListHistoryResponse\x12e\n" +
+	"\n" +
+	"ListTrends\x12*.signalcast.catalogue.v1.ListTrendsRequest\x1a+.signalcast.catalogue.v1.ListTrendsResponse\x12e\n" +
 	"\n" +
 	"GetRelated\x12*.signalcast.catalogue.v1.GetRelatedRequest\x1a+.signalcast.catalogue.v1.GetRelatedResponse\x12k\n" +
 	"\fGetSentiment\x12,.signalcast.catalogue.v1.GetSentimentRequest\x1a-.signalcast.catalogue.v1.GetSentimentResponse\x12_\n" +
@@ -1609,7 +1759,7 @@ func file_catalogue_v1_catalogue_proto_rawDescGZIP() []byte {
 	return file_catalogue_v1_catalogue_proto_rawDescData
 }
 
-var file_catalogue_v1_catalogue_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_catalogue_v1_catalogue_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_catalogue_v1_catalogue_proto_goTypes = []any{
 	(*FindMarketsRequest)(nil),    // 0: signalcast.catalogue.v1.FindMarketsRequest
 	(*FindMarketsResponse)(nil),   // 1: signalcast.catalogue.v1.FindMarketsResponse
@@ -1622,59 +1772,65 @@ var file_catalogue_v1_catalogue_proto_goTypes = []any{
 	(*ListHistoryRequest)(nil),    // 8: signalcast.catalogue.v1.ListHistoryRequest
 	(*ListHistoryResponse)(nil),   // 9: signalcast.catalogue.v1.ListHistoryResponse
 	(*HistoryPoint)(nil),          // 10: signalcast.catalogue.v1.HistoryPoint
-	(*GetRelatedRequest)(nil),     // 11: signalcast.catalogue.v1.GetRelatedRequest
-	(*GetRelatedResponse)(nil),    // 12: signalcast.catalogue.v1.GetRelatedResponse
-	(*Relation)(nil),              // 13: signalcast.catalogue.v1.Relation
-	(*GetSentimentRequest)(nil),   // 14: signalcast.catalogue.v1.GetSentimentRequest
-	(*GetSentimentResponse)(nil),  // 15: signalcast.catalogue.v1.GetSentimentResponse
-	(*ListGapsRequest)(nil),       // 16: signalcast.catalogue.v1.ListGapsRequest
-	(*ListGapsResponse)(nil),      // 17: signalcast.catalogue.v1.ListGapsResponse
-	(*Gap)(nil),                   // 18: signalcast.catalogue.v1.Gap
-	(*ListAddressesRequest)(nil),  // 19: signalcast.catalogue.v1.ListAddressesRequest
-	(*ListAddressesResponse)(nil), // 20: signalcast.catalogue.v1.ListAddressesResponse
-	(*Address)(nil),               // 21: signalcast.catalogue.v1.Address
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
-	(*v1.Market)(nil),             // 23: signalcast.market.v1.Market
+	(*ListTrendsRequest)(nil),     // 11: signalcast.catalogue.v1.ListTrendsRequest
+	(*ListTrendsResponse)(nil),    // 12: signalcast.catalogue.v1.ListTrendsResponse
+	(*Trend)(nil),                 // 13: signalcast.catalogue.v1.Trend
+	(*GetRelatedRequest)(nil),     // 14: signalcast.catalogue.v1.GetRelatedRequest
+	(*GetRelatedResponse)(nil),    // 15: signalcast.catalogue.v1.GetRelatedResponse
+	(*Relation)(nil),              // 16: signalcast.catalogue.v1.Relation
+	(*GetSentimentRequest)(nil),   // 17: signalcast.catalogue.v1.GetSentimentRequest
+	(*GetSentimentResponse)(nil),  // 18: signalcast.catalogue.v1.GetSentimentResponse
+	(*ListGapsRequest)(nil),       // 19: signalcast.catalogue.v1.ListGapsRequest
+	(*ListGapsResponse)(nil),      // 20: signalcast.catalogue.v1.ListGapsResponse
+	(*Gap)(nil),                   // 21: signalcast.catalogue.v1.Gap
+	(*ListAddressesRequest)(nil),  // 22: signalcast.catalogue.v1.ListAddressesRequest
+	(*ListAddressesResponse)(nil), // 23: signalcast.catalogue.v1.ListAddressesResponse
+	(*Address)(nil),               // 24: signalcast.catalogue.v1.Address
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*v1.Market)(nil),             // 26: signalcast.market.v1.Market
 }
 var file_catalogue_v1_catalogue_proto_depIdxs = []int32{
-	22, // 0: signalcast.catalogue.v1.FindMarketsRequest.end_after:type_name -> google.protobuf.Timestamp
-	22, // 1: signalcast.catalogue.v1.FindMarketsRequest.end_before:type_name -> google.protobuf.Timestamp
-	23, // 2: signalcast.catalogue.v1.FindMarketsResponse.markets:type_name -> signalcast.market.v1.Market
+	25, // 0: signalcast.catalogue.v1.FindMarketsRequest.end_after:type_name -> google.protobuf.Timestamp
+	25, // 1: signalcast.catalogue.v1.FindMarketsRequest.end_before:type_name -> google.protobuf.Timestamp
+	26, // 2: signalcast.catalogue.v1.FindMarketsResponse.markets:type_name -> signalcast.market.v1.Market
 	4,  // 3: signalcast.catalogue.v1.ListResolvedResponse.markets:type_name -> signalcast.catalogue.v1.ResolvedMarket
-	22, // 4: signalcast.catalogue.v1.ResolvedMarket.resolved_at:type_name -> google.protobuf.Timestamp
+	25, // 4: signalcast.catalogue.v1.ResolvedMarket.resolved_at:type_name -> google.protobuf.Timestamp
 	7,  // 5: signalcast.catalogue.v1.ListTilesResponse.tiles:type_name -> signalcast.catalogue.v1.Tile
-	22, // 6: signalcast.catalogue.v1.ListTilesResponse.updated_at:type_name -> google.protobuf.Timestamp
-	22, // 7: signalcast.catalogue.v1.Tile.ends_at:type_name -> google.protobuf.Timestamp
+	25, // 6: signalcast.catalogue.v1.ListTilesResponse.updated_at:type_name -> google.protobuf.Timestamp
+	25, // 7: signalcast.catalogue.v1.Tile.ends_at:type_name -> google.protobuf.Timestamp
 	10, // 8: signalcast.catalogue.v1.ListHistoryResponse.points:type_name -> signalcast.catalogue.v1.HistoryPoint
-	23, // 9: signalcast.catalogue.v1.GetRelatedResponse.active:type_name -> signalcast.market.v1.Market
-	13, // 10: signalcast.catalogue.v1.GetRelatedResponse.related:type_name -> signalcast.catalogue.v1.Relation
-	23, // 11: signalcast.catalogue.v1.Relation.market:type_name -> signalcast.market.v1.Market
-	23, // 12: signalcast.catalogue.v1.GetSentimentResponse.market:type_name -> signalcast.market.v1.Market
-	22, // 13: signalcast.catalogue.v1.GetSentimentResponse.updated_at:type_name -> google.protobuf.Timestamp
-	18, // 14: signalcast.catalogue.v1.ListGapsResponse.gaps:type_name -> signalcast.catalogue.v1.Gap
-	23, // 15: signalcast.catalogue.v1.Gap.market:type_name -> signalcast.market.v1.Market
-	21, // 16: signalcast.catalogue.v1.ListAddressesResponse.addresses:type_name -> signalcast.catalogue.v1.Address
-	0,  // 17: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:input_type -> signalcast.catalogue.v1.FindMarketsRequest
-	2,  // 18: signalcast.catalogue.v1.CatalogueReadService.ListResolved:input_type -> signalcast.catalogue.v1.ListResolvedRequest
-	5,  // 19: signalcast.catalogue.v1.CatalogueReadService.ListTiles:input_type -> signalcast.catalogue.v1.ListTilesRequest
-	8,  // 20: signalcast.catalogue.v1.CatalogueReadService.ListHistory:input_type -> signalcast.catalogue.v1.ListHistoryRequest
-	11, // 21: signalcast.catalogue.v1.CatalogueReadService.GetRelated:input_type -> signalcast.catalogue.v1.GetRelatedRequest
-	14, // 22: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:input_type -> signalcast.catalogue.v1.GetSentimentRequest
-	16, // 23: signalcast.catalogue.v1.CatalogueReadService.ListGaps:input_type -> signalcast.catalogue.v1.ListGapsRequest
-	19, // 24: signalcast.catalogue.v1.CatalogueReadService.ListAddresses:input_type -> signalcast.catalogue.v1.ListAddressesRequest
-	1,  // 25: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:output_type -> signalcast.catalogue.v1.FindMarketsResponse
-	3,  // 26: signalcast.catalogue.v1.CatalogueReadService.ListResolved:output_type -> signalcast.catalogue.v1.ListResolvedResponse
-	6,  // 27: signalcast.catalogue.v1.CatalogueReadService.ListTiles:output_type -> signalcast.catalogue.v1.ListTilesResponse
-	9,  // 28: signalcast.catalogue.v1.CatalogueReadService.ListHistory:output_type -> signalcast.catalogue.v1.ListHistoryResponse
-	12, // 29: signalcast.catalogue.v1.CatalogueReadService.GetRelated:output_type -> signalcast.catalogue.v1.GetRelatedResponse
-	15, // 30: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:output_type -> signalcast.catalogue.v1.GetSentimentResponse
-	17, // 31: signalcast.catalogue.v1.CatalogueReadService.ListGaps:output_type -> signalcast.catalogue.v1.ListGapsResponse
-	20, // 32: signalcast.catalogue.v1.CatalogueReadService.ListAddresses:output_type -> signalcast.catalogue.v1.ListAddressesResponse
-	25, // [25:33] is the sub-list for method output_type
-	17, // [17:25] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	13, // 9: signalcast.catalogue.v1.ListTrendsResponse.trends:type_name -> signalcast.catalogue.v1.Trend
+	26, // 10: signalcast.catalogue.v1.GetRelatedResponse.active:type_name -> signalcast.market.v1.Market
+	16, // 11: signalcast.catalogue.v1.GetRelatedResponse.related:type_name -> signalcast.catalogue.v1.Relation
+	26, // 12: signalcast.catalogue.v1.Relation.market:type_name -> signalcast.market.v1.Market
+	26, // 13: signalcast.catalogue.v1.GetSentimentResponse.market:type_name -> signalcast.market.v1.Market
+	25, // 14: signalcast.catalogue.v1.GetSentimentResponse.updated_at:type_name -> google.protobuf.Timestamp
+	21, // 15: signalcast.catalogue.v1.ListGapsResponse.gaps:type_name -> signalcast.catalogue.v1.Gap
+	26, // 16: signalcast.catalogue.v1.Gap.market:type_name -> signalcast.market.v1.Market
+	24, // 17: signalcast.catalogue.v1.ListAddressesResponse.addresses:type_name -> signalcast.catalogue.v1.Address
+	0,  // 18: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:input_type -> signalcast.catalogue.v1.FindMarketsRequest
+	2,  // 19: signalcast.catalogue.v1.CatalogueReadService.ListResolved:input_type -> signalcast.catalogue.v1.ListResolvedRequest
+	5,  // 20: signalcast.catalogue.v1.CatalogueReadService.ListTiles:input_type -> signalcast.catalogue.v1.ListTilesRequest
+	8,  // 21: signalcast.catalogue.v1.CatalogueReadService.ListHistory:input_type -> signalcast.catalogue.v1.ListHistoryRequest
+	11, // 22: signalcast.catalogue.v1.CatalogueReadService.ListTrends:input_type -> signalcast.catalogue.v1.ListTrendsRequest
+	14, // 23: signalcast.catalogue.v1.CatalogueReadService.GetRelated:input_type -> signalcast.catalogue.v1.GetRelatedRequest
+	17, // 24: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:input_type -> signalcast.catalogue.v1.GetSentimentRequest
+	19, // 25: signalcast.catalogue.v1.CatalogueReadService.ListGaps:input_type -> signalcast.catalogue.v1.ListGapsRequest
+	22, // 26: signalcast.catalogue.v1.CatalogueReadService.ListAddresses:input_type -> signalcast.catalogue.v1.ListAddressesRequest
+	1,  // 27: signalcast.catalogue.v1.CatalogueReadService.FindMarkets:output_type -> signalcast.catalogue.v1.FindMarketsResponse
+	3,  // 28: signalcast.catalogue.v1.CatalogueReadService.ListResolved:output_type -> signalcast.catalogue.v1.ListResolvedResponse
+	6,  // 29: signalcast.catalogue.v1.CatalogueReadService.ListTiles:output_type -> signalcast.catalogue.v1.ListTilesResponse
+	9,  // 30: signalcast.catalogue.v1.CatalogueReadService.ListHistory:output_type -> signalcast.catalogue.v1.ListHistoryResponse
+	12, // 31: signalcast.catalogue.v1.CatalogueReadService.ListTrends:output_type -> signalcast.catalogue.v1.ListTrendsResponse
+	15, // 32: signalcast.catalogue.v1.CatalogueReadService.GetRelated:output_type -> signalcast.catalogue.v1.GetRelatedResponse
+	18, // 33: signalcast.catalogue.v1.CatalogueReadService.GetSentiment:output_type -> signalcast.catalogue.v1.GetSentimentResponse
+	20, // 34: signalcast.catalogue.v1.CatalogueReadService.ListGaps:output_type -> signalcast.catalogue.v1.ListGapsResponse
+	23, // 35: signalcast.catalogue.v1.CatalogueReadService.ListAddresses:output_type -> signalcast.catalogue.v1.ListAddressesResponse
+	27, // [27:36] is the sub-list for method output_type
+	18, // [18:27] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_catalogue_v1_catalogue_proto_init() }
@@ -1684,14 +1840,14 @@ func file_catalogue_v1_catalogue_proto_init() {
 	}
 	file_catalogue_v1_catalogue_proto_msgTypes[4].OneofWrappers = []any{}
 	file_catalogue_v1_catalogue_proto_msgTypes[7].OneofWrappers = []any{}
-	file_catalogue_v1_catalogue_proto_msgTypes[15].OneofWrappers = []any{}
+	file_catalogue_v1_catalogue_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_catalogue_v1_catalogue_proto_rawDesc), len(file_catalogue_v1_catalogue_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	CatalogueReadService_ListResolved_FullMethodName  = "/signalcast.catalogue.v1.CatalogueReadService/ListResolved"
 	CatalogueReadService_ListTiles_FullMethodName     = "/signalcast.catalogue.v1.CatalogueReadService/ListTiles"
 	CatalogueReadService_ListHistory_FullMethodName   = "/signalcast.catalogue.v1.CatalogueReadService/ListHistory"
+	CatalogueReadService_ListTrends_FullMethodName    = "/signalcast.catalogue.v1.CatalogueReadService/ListTrends"
 	CatalogueReadService_GetRelated_FullMethodName    = "/signalcast.catalogue.v1.CatalogueReadService/GetRelated"
 	CatalogueReadService_GetSentiment_FullMethodName  = "/signalcast.catalogue.v1.CatalogueReadService/GetSentiment"
 	CatalogueReadService_ListGaps_FullMethodName      = "/signalcast.catalogue.v1.CatalogueReadService/ListGaps"
@@ -45,6 +46,8 @@ type CatalogueReadServiceClient interface {
 	ListTiles(ctx context.Context, in *ListTilesRequest, opts ...grpc.CallOption) (*ListTilesResponse, error)
 	// Returns the history of the YES price, oldest first.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
+	// Returns the YES prices of the last seven days of several markets, at most 29 each.
+	ListTrends(ctx context.Context, in *ListTrendsRequest, opts ...grpc.CallOption) (*ListTrendsResponse, error)
 	// Returns a market and related markets. Fault: market_not_found.
 	GetRelated(ctx context.Context, in *GetRelatedRequest, opts ...grpc.CallOption) (*GetRelatedResponse, error)
 	// Returns the sentiment of the calls on a market. Fault: market_not_found.
@@ -97,6 +100,16 @@ func (c *catalogueReadServiceClient) ListHistory(ctx context.Context, in *ListHi
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListHistoryResponse)
 	err := c.cc.Invoke(ctx, CatalogueReadService_ListHistory_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *catalogueReadServiceClient) ListTrends(ctx context.Context, in *ListTrendsRequest, opts ...grpc.CallOption) (*ListTrendsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListTrendsResponse)
+	err := c.cc.Invoke(ctx, CatalogueReadService_ListTrends_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +170,8 @@ type CatalogueReadServiceServer interface {
 	ListTiles(context.Context, *ListTilesRequest) (*ListTilesResponse, error)
 	// Returns the history of the YES price, oldest first.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
+	// Returns the YES prices of the last seven days of several markets, at most 29 each.
+	ListTrends(context.Context, *ListTrendsRequest) (*ListTrendsResponse, error)
 	// Returns a market and related markets. Fault: market_not_found.
 	GetRelated(context.Context, *GetRelatedRequest) (*GetRelatedResponse, error)
 	// Returns the sentiment of the calls on a market. Fault: market_not_found.
@@ -186,6 +201,9 @@ func (UnimplementedCatalogueReadServiceServer) ListTiles(context.Context, *ListT
 }
 func (UnimplementedCatalogueReadServiceServer) ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListHistory not implemented")
+}
+func (UnimplementedCatalogueReadServiceServer) ListTrends(context.Context, *ListTrendsRequest) (*ListTrendsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTrends not implemented")
 }
 func (UnimplementedCatalogueReadServiceServer) GetRelated(context.Context, *GetRelatedRequest) (*GetRelatedResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRelated not implemented")
@@ -292,6 +310,24 @@ func _CatalogueReadService_ListHistory_Handler(srv interface{}, ctx context.Cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _CatalogueReadService_ListTrends_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTrendsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogueReadServiceServer).ListTrends(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogueReadService_ListTrends_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogueReadServiceServer).ListTrends(ctx, req.(*ListTrendsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _CatalogueReadService_GetRelated_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetRelatedRequest)
 	if err := dec(in); err != nil {
@@ -386,6 +422,10 @@ var CatalogueReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListHistory",
 			Handler:    _CatalogueReadService_ListHistory_Handler,
+		},
+		{
+			MethodName: "ListTrends",
+			Handler:    _CatalogueReadService_ListTrends_Handler,
 		},
 		{
 			MethodName: "GetRelated",

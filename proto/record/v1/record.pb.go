@@ -1362,7 +1362,8 @@ type Step struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	At            *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
 	Score         int64                  `protobuf:"varint,2,opt,name=score,proto3" json:"score,omitempty"`
-	Calls         int64                  `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"` // number of calls in this step
+	Calls         int64                  `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"`       // number of calls in this step
+	Variance      int64                  `protobuf:"varint,4,opt,name=variance,proto3" json:"variance,omitempty"` // sum of p (10000 - p) of these calls, with p the scoring price in bps
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1414,6 +1415,13 @@ func (x *Step) GetScore() int64 {
 func (x *Step) GetCalls() int64 {
 	if x != nil {
 		return x.Calls
+	}
+	return 0
+}
+
+func (x *Step) GetVariance() int64 {
+	if x != nil {
+		return x.Variance
 	}
 	return 0
 }
@@ -1591,6 +1599,67 @@ func (x *Week) GetActiveIndependent() int64 {
 	return 0
 }
 
+// PriceRange has the counted calls on venue markets whose scoring price is in one of ten equal ranges.
+type PriceRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Calls         int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
+	Wins          int64                  `protobuf:"varint,2,opt,name=wins,proto3" json:"wins,omitempty"`
+	PriceBps      int32                  `protobuf:"varint,3,opt,name=price_bps,json=priceBps,proto3" json:"price_bps,omitempty"` // mean scoring price
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PriceRange) Reset() {
+	*x = PriceRange{}
+	mi := &file_record_v1_record_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PriceRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PriceRange) ProtoMessage() {}
+
+func (x *PriceRange) ProtoReflect() protoreflect.Message {
+	mi := &file_record_v1_record_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PriceRange.ProtoReflect.Descriptor instead.
+func (*PriceRange) Descriptor() ([]byte, []int) {
+	return file_record_v1_record_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *PriceRange) GetCalls() int64 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
+func (x *PriceRange) GetWins() int64 {
+	if x != nil {
+		return x.Wins
+	}
+	return 0
+}
+
+func (x *PriceRange) GetPriceBps() int32 {
+	if x != nil {
+		return x.PriceBps
+	}
+	return 0
+}
+
 type GetPulseResponse struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
 	Weeks                []*Week                `protobuf:"bytes,1,rep,name=weeks,proto3" json:"weeks,omitempty"` // 16 weeks, oldest first; the last one is in progress
@@ -1613,13 +1682,14 @@ type GetPulseResponse struct {
 	LastIndependentWeek  string                 `protobuf:"bytes,18,opt,name=last_independent_week,json=lastIndependentWeek,proto3" json:"last_independent_week,omitempty"` // empty: never
 	Resolutions28        int64                  `protobuf:"varint,19,opt,name=resolutions28,proto3" json:"resolutions28,omitempty"`
 	GeneratedAt          *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=generated_at,json=generatedAt,proto3" json:"generated_at,omitempty"`
+	Prices               []*PriceRange          `protobuf:"bytes,21,rep,name=prices,proto3" json:"prices,omitempty"` // ranges with a call, the lowest price first
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
 
 func (x *GetPulseResponse) Reset() {
 	*x = GetPulseResponse{}
-	mi := &file_record_v1_record_proto_msgTypes[21]
+	mi := &file_record_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1631,7 +1701,7 @@ func (x *GetPulseResponse) String() string {
 func (*GetPulseResponse) ProtoMessage() {}
 
 func (x *GetPulseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_record_v1_record_proto_msgTypes[21]
+	mi := &file_record_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1644,7 +1714,7 @@ func (x *GetPulseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPulseResponse.ProtoReflect.Descriptor instead.
 func (*GetPulseResponse) Descriptor() ([]byte, []int) {
-	return file_record_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_record_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetPulseResponse) GetWeeks() []*Week {
@@ -1787,6 +1857,13 @@ func (x *GetPulseResponse) GetGeneratedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *GetPulseResponse) GetPrices() []*PriceRange {
+	if x != nil {
+		return x.Prices
+	}
+	return nil
+}
+
 var File_record_v1_record_proto protoreflect.FileDescriptor
 
 const file_record_v1_record_proto_rawDesc = "" +
@@ -1905,11 +1982,12 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\vnext_cursor\x18\x02 \x01(\tR\n" +
 	"nextCursor\"*\n" +
 	"\x10GetCourseRequest\x12\x16\n" +
-	"\x06handle\x18\x01 \x01(\tR\x06handle\"^\n" +
+	"\x06handle\x18\x01 \x01(\tR\x06handle\"z\n" +
 	"\x04Step\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x03R\x05score\x12\x14\n" +
-	"\x05calls\x18\x03 \x01(\x03R\x05calls\"s\n" +
+	"\x05calls\x18\x03 \x01(\x03R\x05calls\x12\x1a\n" +
+	"\bvariance\x18\x04 \x01(\x03R\bvariance\"s\n" +
 	"\x11GetCourseResponse\x120\n" +
 	"\x05steps\x18\x01 \x03(\v2\x1a.signalcast.record.v1.StepR\x05steps\x12\x16\n" +
 	"\x06before\x18\x02 \x01(\x03R\x06before\x12\x14\n" +
@@ -1920,7 +1998,12 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\vindependent\x18\x02 \x01(\x03R\vindependent\x12\x14\n" +
 	"\x05house\x18\x03 \x01(\x03R\x05house\x12\x1c\n" +
 	"\tautomated\x18\x04 \x01(\x03R\tautomated\x12-\n" +
-	"\x12active_independent\x18\x05 \x01(\x03R\x11activeIndependent\"\xe5\x05\n" +
+	"\x12active_independent\x18\x05 \x01(\x03R\x11activeIndependent\"S\n" +
+	"\n" +
+	"PriceRange\x12\x14\n" +
+	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12\x12\n" +
+	"\x04wins\x18\x02 \x01(\x03R\x04wins\x12\x1b\n" +
+	"\tprice_bps\x18\x03 \x01(\x05R\bpriceBps\"\x9f\x06\n" +
 	"\x10GetPulseResponse\x120\n" +
 	"\x05weeks\x18\x01 \x03(\v2\x1a.signalcast.record.v1.WeekR\x05weeks\x12\x18\n" +
 	"\asignals\x18\x02 \x01(\x03R\asignals\x12/\n" +
@@ -1944,7 +2027,8 @@ const file_record_v1_record_proto_rawDesc = "" +
 	"\tbeat_line\x18\x11 \x01(\x03R\bbeatLine\x122\n" +
 	"\x15last_independent_week\x18\x12 \x01(\tR\x13lastIndependentWeek\x12$\n" +
 	"\rresolutions28\x18\x13 \x01(\x03R\rresolutions28\x12=\n" +
-	"\fgenerated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt2\xe1\x04\n" +
+	"\fgenerated_at\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\vgeneratedAt\x128\n" +
+	"\x06prices\x18\x15 \x03(\v2 .signalcast.record.v1.PriceRangeR\x06prices2\xe1\x04\n" +
 	"\rRecordService\x12t\n" +
 	"\x11GetOperatorRecord\x12..signalcast.record.v1.GetOperatorRecordRequest\x1a/.signalcast.record.v1.GetOperatorRecordResponse\x12h\n" +
 	"\rListOperators\x12*.signalcast.record.v1.ListOperatorsRequest\x1a+.signalcast.record.v1.ListOperatorsResponse\x12Y\n" +
@@ -1965,7 +2049,7 @@ func file_record_v1_record_proto_rawDescGZIP() []byte {
 	return file_record_v1_record_proto_rawDescData
 }
 
-var file_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_record_v1_record_proto_goTypes = []any{
 	(*Stats)(nil),                     // 0: signalcast.record.v1.Stats
 	(*Best)(nil),                      // 1: signalcast.record.v1.Best
@@ -1988,51 +2072,53 @@ var file_record_v1_record_proto_goTypes = []any{
 	(*GetCourseResponse)(nil),         // 18: signalcast.record.v1.GetCourseResponse
 	(*GetPulseRequest)(nil),           // 19: signalcast.record.v1.GetPulseRequest
 	(*Week)(nil),                      // 20: signalcast.record.v1.Week
-	(*GetPulseResponse)(nil),          // 21: signalcast.record.v1.GetPulseResponse
-	(*timestamppb.Timestamp)(nil),     // 22: google.protobuf.Timestamp
-	(*v1.Operator)(nil),               // 23: signalcast.operator.v1.Operator
-	(*v11.Signal)(nil),                // 24: signalcast.signal.v1.Signal
+	(*PriceRange)(nil),                // 21: signalcast.record.v1.PriceRange
+	(*GetPulseResponse)(nil),          // 22: signalcast.record.v1.GetPulseResponse
+	(*timestamppb.Timestamp)(nil),     // 23: google.protobuf.Timestamp
+	(*v1.Operator)(nil),               // 24: signalcast.operator.v1.Operator
+	(*v11.Signal)(nil),                // 25: signalcast.signal.v1.Signal
 }
 var file_record_v1_record_proto_depIdxs = []int32{
-	22, // 0: signalcast.record.v1.Moment.minted_at:type_name -> google.protobuf.Timestamp
-	23, // 1: signalcast.record.v1.GetOperatorRecordResponse.operator:type_name -> signalcast.operator.v1.Operator
+	23, // 0: signalcast.record.v1.Moment.minted_at:type_name -> google.protobuf.Timestamp
+	24, // 1: signalcast.record.v1.GetOperatorRecordResponse.operator:type_name -> signalcast.operator.v1.Operator
 	0,  // 2: signalcast.record.v1.GetOperatorRecordResponse.stats:type_name -> signalcast.record.v1.Stats
 	1,  // 3: signalcast.record.v1.GetOperatorRecordResponse.best:type_name -> signalcast.record.v1.Best
-	24, // 4: signalcast.record.v1.GetOperatorRecordResponse.recent:type_name -> signalcast.signal.v1.Signal
+	25, // 4: signalcast.record.v1.GetOperatorRecordResponse.recent:type_name -> signalcast.signal.v1.Signal
 	2,  // 5: signalcast.record.v1.GetOperatorRecordResponse.moments:type_name -> signalcast.record.v1.Moment
-	23, // 6: signalcast.record.v1.Ranked.operator:type_name -> signalcast.operator.v1.Operator
+	24, // 6: signalcast.record.v1.Ranked.operator:type_name -> signalcast.operator.v1.Operator
 	0,  // 7: signalcast.record.v1.Ranked.stats:type_name -> signalcast.record.v1.Stats
 	6,  // 8: signalcast.record.v1.ListOperatorsResponse.operators:type_name -> signalcast.record.v1.Ranked
-	22, // 9: signalcast.record.v1.ListOperatorsResponse.updated_at:type_name -> google.protobuf.Timestamp
+	23, // 9: signalcast.record.v1.ListOperatorsResponse.updated_at:type_name -> google.protobuf.Timestamp
 	9,  // 10: signalcast.record.v1.Calibration.bins:type_name -> signalcast.record.v1.Bin
 	10, // 11: signalcast.record.v1.Report.calibration:type_name -> signalcast.record.v1.Calibration
 	11, // 12: signalcast.record.v1.LaneReport.report:type_name -> signalcast.record.v1.Report
-	23, // 13: signalcast.record.v1.GetSkillResponse.operator:type_name -> signalcast.operator.v1.Operator
+	24, // 13: signalcast.record.v1.GetSkillResponse.operator:type_name -> signalcast.operator.v1.Operator
 	11, // 14: signalcast.record.v1.GetSkillResponse.report:type_name -> signalcast.record.v1.Report
 	12, // 15: signalcast.record.v1.GetSkillResponse.lanes:type_name -> signalcast.record.v1.LaneReport
-	22, // 16: signalcast.record.v1.GetSkillResponse.updated_at:type_name -> google.protobuf.Timestamp
-	24, // 17: signalcast.record.v1.ListCallsResponse.signals:type_name -> signalcast.signal.v1.Signal
-	22, // 18: signalcast.record.v1.Step.at:type_name -> google.protobuf.Timestamp
+	23, // 16: signalcast.record.v1.GetSkillResponse.updated_at:type_name -> google.protobuf.Timestamp
+	25, // 17: signalcast.record.v1.ListCallsResponse.signals:type_name -> signalcast.signal.v1.Signal
+	23, // 18: signalcast.record.v1.Step.at:type_name -> google.protobuf.Timestamp
 	17, // 19: signalcast.record.v1.GetCourseResponse.steps:type_name -> signalcast.record.v1.Step
 	20, // 20: signalcast.record.v1.GetPulseResponse.weeks:type_name -> signalcast.record.v1.Week
-	22, // 21: signalcast.record.v1.GetPulseResponse.generated_at:type_name -> google.protobuf.Timestamp
-	3,  // 22: signalcast.record.v1.RecordService.GetOperatorRecord:input_type -> signalcast.record.v1.GetOperatorRecordRequest
-	5,  // 23: signalcast.record.v1.RecordService.ListOperators:input_type -> signalcast.record.v1.ListOperatorsRequest
-	8,  // 24: signalcast.record.v1.RecordService.GetSkill:input_type -> signalcast.record.v1.GetSkillRequest
-	14, // 25: signalcast.record.v1.RecordService.ListCalls:input_type -> signalcast.record.v1.ListCallsRequest
-	16, // 26: signalcast.record.v1.RecordService.GetCourse:input_type -> signalcast.record.v1.GetCourseRequest
-	19, // 27: signalcast.record.v1.RecordService.GetPulse:input_type -> signalcast.record.v1.GetPulseRequest
-	4,  // 28: signalcast.record.v1.RecordService.GetOperatorRecord:output_type -> signalcast.record.v1.GetOperatorRecordResponse
-	7,  // 29: signalcast.record.v1.RecordService.ListOperators:output_type -> signalcast.record.v1.ListOperatorsResponse
-	13, // 30: signalcast.record.v1.RecordService.GetSkill:output_type -> signalcast.record.v1.GetSkillResponse
-	15, // 31: signalcast.record.v1.RecordService.ListCalls:output_type -> signalcast.record.v1.ListCallsResponse
-	18, // 32: signalcast.record.v1.RecordService.GetCourse:output_type -> signalcast.record.v1.GetCourseResponse
-	21, // 33: signalcast.record.v1.RecordService.GetPulse:output_type -> signalcast.record.v1.GetPulseResponse
-	28, // [28:34] is the sub-list for method output_type
-	22, // [22:28] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	23, // 21: signalcast.record.v1.GetPulseResponse.generated_at:type_name -> google.protobuf.Timestamp
+	21, // 22: signalcast.record.v1.GetPulseResponse.prices:type_name -> signalcast.record.v1.PriceRange
+	3,  // 23: signalcast.record.v1.RecordService.GetOperatorRecord:input_type -> signalcast.record.v1.GetOperatorRecordRequest
+	5,  // 24: signalcast.record.v1.RecordService.ListOperators:input_type -> signalcast.record.v1.ListOperatorsRequest
+	8,  // 25: signalcast.record.v1.RecordService.GetSkill:input_type -> signalcast.record.v1.GetSkillRequest
+	14, // 26: signalcast.record.v1.RecordService.ListCalls:input_type -> signalcast.record.v1.ListCallsRequest
+	16, // 27: signalcast.record.v1.RecordService.GetCourse:input_type -> signalcast.record.v1.GetCourseRequest
+	19, // 28: signalcast.record.v1.RecordService.GetPulse:input_type -> signalcast.record.v1.GetPulseRequest
+	4,  // 29: signalcast.record.v1.RecordService.GetOperatorRecord:output_type -> signalcast.record.v1.GetOperatorRecordResponse
+	7,  // 30: signalcast.record.v1.RecordService.ListOperators:output_type -> signalcast.record.v1.ListOperatorsResponse
+	13, // 31: signalcast.record.v1.RecordService.GetSkill:output_type -> signalcast.record.v1.GetSkillResponse
+	15, // 32: signalcast.record.v1.RecordService.ListCalls:output_type -> signalcast.record.v1.ListCallsResponse
+	18, // 33: signalcast.record.v1.RecordService.GetCourse:output_type -> signalcast.record.v1.GetCourseResponse
+	22, // 34: signalcast.record.v1.RecordService.GetPulse:output_type -> signalcast.record.v1.GetPulseResponse
+	29, // [29:35] is the sub-list for method output_type
+	23, // [23:29] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_record_v1_record_proto_init() }
@@ -2053,7 +2139,7 @@ func file_record_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_record_v1_record_proto_rawDesc), len(file_record_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -89,6 +89,8 @@ type Store interface {
 	// the time of the newest call of an independent operator, nil if there is none. claims is the number of resolutions in the
 	// last 28 days.
 	PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]Week, last *time.Time, claims int64, err error)
+	// PulsePrices counts the counted calls on venue markets by range of the scoring price, the lowest first.
+	PulsePrices(ctx context.Context) ([]PriceRange, error)
 	// FoldBoards adds up to rows changed results to the stored rows of the boards, so that reads are fast. done is true if no
 	// changed result is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)

@@ -3,6 +3,8 @@ package board
 import (
 	"context"
 	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
 // Totals contains the numbers of calls, operators and markets of the installation. Last7, Prev7 and IndependentActive28 include
@@ -26,6 +28,16 @@ func (t *Totals) Resolved() int64 { return t.Won + t.Lost }
 func (s *Service) Pulse(ctx context.Context) (Totals, error) {
 	return s.store.PulseTotals(ctx, s.now())
 }
+
+// PriceRange contains the calls whose scoring price is in one of ten equal ranges. Price is their mean scoring price.
+type PriceRange struct {
+	Calls, Wins int64
+	Price       protocol.Bps
+}
+
+// PulsePrices returns the counted calls on venue markets by range of the scoring price, the lowest first. Ranges without a call
+// are left out. Error: db_unavailable.
+func (s *Service) PulsePrices(ctx context.Context) ([]PriceRange, error) { return s.store.PulsePrices(ctx) }
 
 // Weeks is the number of weeks of a Series, including the current week.
 const Weeks = 16

@@ -119,3 +119,12 @@ func (f *Catalogue) ListHistory(ctx context.Context, r *cataloguev1.ListHistoryR
 	show := func(p history.Point) *cataloguev1.HistoryPoint { return &cataloguev1.HistoryPoint{T: p.T, P: p.P} }
 	return &cataloguev1.ListHistoryResponse{Points: listOf(points, show)}, err
 }
+
+// ListTrends returns the prices of the last seven days of the requested markets that have one. Error: db_unavailable.
+func (f *Catalogue) ListTrends(ctx context.Context, r *cataloguev1.ListTrendsRequest) (*cataloguev1.ListTrendsResponse, error) {
+	trends, err := f.Markets.ListTrends(ctx, r.GetMarketIds())
+	show := func(t market.Trend) *cataloguev1.Trend {
+		return &cataloguev1.Trend{MarketId: t.ID, YesBps: listOf(t.Prices, func(p protocol.Bps) int32 { return int32(p) })}
+	}
+	return &cataloguev1.ListTrendsResponse{Trends: listOf(trends, show)}, err
+}

@@ -90,7 +90,7 @@ func (f *Records) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (
 func (f *Records) GetCourse(ctx context.Context, r *recordv1.GetCourseRequest) (*recordv1.GetCourseResponse, error) {
 	c, err := f.Service.ScoreHistory(ctx, r.GetHandle())
 	show := func(p record.Step) *recordv1.Step {
-		return &recordv1.Step{At: timestamppb.New(p.At), Score: p.Score, Calls: p.Calls}
+		return &recordv1.Step{At: timestamppb.New(p.At), Score: p.Score, Calls: p.Calls, Variance: p.Variance}
 	}
 	return &recordv1.GetCourseResponse{Before: c.Before, Whole: c.Whole, Steps: listOf(c.Steps, show)}, err
 }
@@ -144,12 +144,19 @@ func (f *Records) GetPulse(ctx context.Context, _ *recordv1.GetPulseRequest) (*r
 	if err != nil {
 		return nil, err
 	}
+	prices, err := f.Boards.PulsePrices(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := &recordv1.GetPulseResponse{
 		Signals: t.Signals, IndependentSignals: t.Independent, HouseSignals: t.House, AutomatedSignals: t.Automated,
 		Last7: t.Last7, Prev7: t.Prev7, IndependentOperators: t.IndependentOperators, IndependentActive28: t.IndependentActive28,
 		HouseOperators: t.HouseOperators, Registered: t.Registered, Markets: t.Markets, Won: t.Won, Lost: t.Lost, Open: t.Open,
 		ClvCount: t.CLVCount, BeatLine: t.BeatLine, Resolutions28: series.Resolutions28, GeneratedAt: timestamppb.New(f.Now()),
 	}
+	out.Prices = listOf(prices, func(p board.PriceRange) *recordv1.PriceRange {
+		return &recordv1.PriceRange{Calls: p.Calls, Wins: p.Wins, PriceBps: int32(p.Price)}
+	})
 	if series.LastIndependent != nil {
 		out.LastIndependentWeek = protocol.Day(*series.LastIndependent)
 	}

@@ -44,6 +44,9 @@ type Store interface {
 	// ListPrices returns price snapshots since from, oldest first. If there are more than limit, it returns at most one for
 	// each of limit equal parts of the time span.
 	ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
+	// ListTrends returns the prices of markets at the given number of times, a step apart and ending with now, oldest first. A time
+	// before the first snapshot of a market has no price.
+	ListTrends(ctx context.Context, ids []string, now time.Time, step time.Duration, points int) ([]Trend, error)
 	// ListNative returns at most limit native markets with the given status, newest first. If due is true, it returns only
 	// markets without an outcome whose cutoff has passed.
 	ListNative(ctx context.Context, status NativeStatus, due bool, limit int, now time.Time) ([]Native, error)
@@ -347,6 +350,24 @@ func (s *Service) ListMarkets(ctx context.Context, ids []string) ([]Market, erro
 // ListPrices returns the price history of a market since the time from, oldest first. It has at most MaxPoints points.
 func (s *Service) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error) {
 	return s.store.ListPrices(ctx, id, from, MaxPoints)
+}
+
+// Trend contains the prices of YES of one market, oldest first.
+type Trend struct {
+	ID     string
+	Prices []protocol.Bps
+}
+
+// Distance between the prices of a trend, and their number, which covers seven days.
+const (
+	trendStep   = 6 * time.Hour
+	trendPoints = 29
+)
+
+// ListTrends returns the prices of the last seven days of the first MaxBatch markets among ids. Markets without a stored price
+// are omitted. Error: db_unavailable.
+func (s *Service) ListTrends(ctx context.Context, ids []string) ([]Trend, error) {
+	return s.store.ListTrends(ctx, ids[:min(len(ids), MaxBatch)], s.now(), trendStep, trendPoints)
 }
 
 func (s *Service) readAll(list []Market, now time.Time) []Market {

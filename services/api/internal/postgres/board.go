@@ -153,6 +153,14 @@ func (s *Store) PulseTotals(ctx context.Context, now time.Time) (board.Totals, e
 	}, nil
 }
 
+// PulsePrices implements board.Store.
+func (s *Store) PulsePrices(ctx context.Context) ([]board.PriceRange, error) {
+	rows, err := db.New(pg.Bound(s.pool, pulseBudget)).CountPrices(ctx)
+	return pg.Collect(rows, func(r db.CountPricesRow) board.PriceRange {
+		return board.PriceRange{Calls: r.Calls, Wins: r.Wins, Price: protocol.Bps(r.SumBps / r.Calls)}
+	}), pg.Fault(wrap("count prices", err))
+}
+
 // PulseWeeks implements board.Store.
 func (s *Store) PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]board.Week, last *time.Time, claims int64, err error) {
 	q := db.New(pg.Bound(s.pool, pulseBudget))

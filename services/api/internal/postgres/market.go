@@ -50,6 +50,20 @@ func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.
 	}), pg.Fault(wrap("list prices", err))
 }
 
+// ListTrends returns the prices of markets at the given number of times, a step apart and ending with now, oldest first.
+func (s *Store) ListTrends(ctx context.Context, ids []string, now time.Time, step time.Duration, points int) ([]market.Trend, error) {
+	rows, err := s.rq.ListTrends(ctx, db.ListTrendsParams{IDs: ids, Now: now, StepSeconds: int32(step.Seconds()), Points: int32(points)})
+	var out []market.Trend
+	for _, r := range rows {
+		if n := len(out); n == 0 || out[n-1].ID != r.MarketID {
+			out = append(out, market.Trend{ID: r.MarketID})
+		}
+		t := &out[len(out)-1]
+		t.Prices = append(t.Prices, protocol.Bps(r.YesBps))
+	}
+	return out, pg.Fault(wrap("list trends", err))
+}
+
 // ListNative returns at most limit native markets with the given status, newest first, each with its pending proposal if it
 // has one. If due is true, it returns only markets whose cutoff has passed and that have no outcome.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {

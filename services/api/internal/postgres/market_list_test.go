@@ -64,6 +64,18 @@ func TestAirable(t *testing.T) {
 	same(list("", 0), "native-aaaaaaaaaaaa") // prices of venues have expired
 }
 
+// TestTrends checks the prices of several markets at equal distances, and that there is none before the first snapshot.
+func TestTrends(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(`INSERT INTO api.market_prices VALUES ('1', $1::timestamptz - interval '100 hours', 10), ('1', $1::timestamptz - interval '7 hours', 20),
+		('1', $1, 30), ('1', $1::timestamptz + interval '1 second', 40), ('2', $1::timestamptz - interval '1 second', 50)`, noon)
+	got, err := b.ListTrends(t.Context(), []string{"2", "1", "none"}, noon, 6*time.Hour, 4)
+	if want := "[{1 [10 10 20 30]} {2 [50]}]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s (%v)", got, want, err)
+	}
+}
+
 func TestPriceHistoryIsThinned(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

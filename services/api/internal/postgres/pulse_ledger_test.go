@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
@@ -91,6 +92,17 @@ func (l *ledger) comparePulse(when string) {
 	want := plainTotals(list, now, l.count(`SELECT count(*) FROM api.users`))
 	if got := must(svc.Pulse(l.t.Context()))(l.t); got != want {
 		l.t.Fatalf("%s: pulse\n got %+v\nwant %+v", when, got, want)
+	}
+	counted := int64(l.count(`SELECT coalesce(sum(calls), 0)::integer FROM api.operator_tallies`))
+	last := protocol.Bps(-1)
+	for _, p := range must(svc.PulsePrices(l.t.Context()))(l.t) {
+		if p.Price/1000 <= last/1000 && last >= 0 || p.Wins > p.Calls || p.Calls == 0 {
+			l.t.Fatalf("%s: range of prices %+v after %d bps", when, p, last)
+		}
+		counted, last = counted-p.Calls, p.Price
+	}
+	if counted != 0 {
+		l.t.Fatalf("%s: the ranges of prices lack %d counted calls", when, counted)
 	}
 	series := must(svc.PulseSeries(l.t.Context()))(l.t)
 	newest := ""

@@ -96,7 +96,7 @@ func (s *Store) ReadScoreHistory(ctx context.Context, userID string, most, steps
 	c := record.ScoreHistory{Whole: true, Steps: make([]record.Step, len(rows))}
 	var end int64
 	for i, r := range rows {
-		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // points of the step; cumulated by the loop below
+		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls, Variance: r.Variance} // points of the step; cumulated by the loop below
 		end, c.Whole = r.ScoreNow, r.Whole
 	}
 	for i := len(c.Steps) - 1; i >= 0; i-- { // from the newest step, which ends with the present sum of points

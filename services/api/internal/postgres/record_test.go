@@ -267,12 +267,14 @@ func (l *ledger) compareCourses() {
 				}
 				at := before
 				for seen = 0; len(got.Steps) > 0; got.Steps = got.Steps[1:] {
-					p := got.Steps[0]
+					p, variance := got.Steps[0], int64(0)
 					for range p.Calls {
 						at += looked[seen].score
+						price := int64(min(max(looked[seen].basis, 1), 9999))
+						variance += price * (10_000 - price)
 						seen++
 					}
-					if p.Score != at || !p.At.Equal(looked[seen-1].resolved) {
+					if p.Variance != variance || p.Score != at || !p.At.Equal(looked[seen-1].resolved) {
 						l.t.Fatalf("%s, newest %d: %+v after %d calls, want %d", name, most, p, seen, at)
 					}
 				}

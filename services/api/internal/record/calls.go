@@ -9,10 +9,10 @@ import (
 )
 
 // Step is a point of a ScoreHistory. Score is the score of the operator after a group of calls was decided. Calls is the
-// number of calls in the group.
+// number of calls in the group, and Variance is the sum of p (10000 - p) of their scoring prices p in bps.
 type Step struct {
-	At           time.Time
-	Score, Calls int64
+	At                     time.Time
+	Score, Calls, Variance int64
 }
 
 // ScoreHistory is the history of a score. Whole is true if it includes the oldest call. Before is the score before the first

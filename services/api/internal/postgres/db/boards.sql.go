@@ -33,6 +33,45 @@ func (q *Queries) AgeBoards(ctx context.Context, arg AgeBoardsParams) error {
 	return err
 }
 
+const CountPrices = `-- name: CountPrices :many
+SELECT (t.price_bps / 1000)::integer AS range, sum(t.calls)::bigint AS calls, sum(t.wins)::bigint AS wins,
+    sum(t.calls * t.price_bps)::bigint AS sum_bps
+FROM operator_tallies AS t GROUP BY 1 ORDER BY 1
+`
+
+type CountPricesRow struct {
+	Range  int32
+	Calls  int64
+	Wins   int64
+	SumBps int64
+}
+
+// Counts the counted calls on venue markets in ten equal ranges of the scoring price. sum_bps is the sum of their prices.
+func (q *Queries) CountPrices(ctx context.Context) ([]CountPricesRow, error) {
+	rows, err := q.db.Query(ctx, CountPrices)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CountPricesRow{}
+	for rows.Next() {
+		var i CountPricesRow
+		if err := rows.Scan(
+			&i.Range,
+			&i.Calls,
+			&i.Wins,
+			&i.SumBps,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const CountWeeks = `-- name: CountWeeks :many
 SELECT f.week::integer AS week, coalesce(sum(f.n) FILTER (WHERE u.tier = 'independent'), 0)::bigint AS independent,
     coalesce(sum(f.n) FILTER (WHERE u.tier = 'house'), 0)::bigint AS house,

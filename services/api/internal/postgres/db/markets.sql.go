@@ -644,6 +644,56 @@ func (q *Queries) ListPrices(ctx context.Context, arg ListPricesParams) ([]ListP
 	return items, nil
 }
 
+const ListTrends = `-- name: ListTrends :many
+SELECT i.market_id::text AS market_id, p.yes_bps
+FROM unnest($1::text[]) AS i (market_id)
+CROSS JOIN generate_series($2::integer - 1, 0, -1) AS n (steps)
+CROSS JOIN LATERAL (
+    SELECT s.yes_bps FROM market_prices AS s
+    WHERE s.market_id = i.market_id AND s.at <= $3::timestamptz - n.steps * $4::integer * interval '1 second'
+    ORDER BY s.at DESC LIMIT 1) AS p
+ORDER BY i.market_id, n.steps DESC
+`
+
+type ListTrendsParams struct {
+	IDs         []string
+	Points      int32
+	Now         time.Time
+	StepSeconds int32
+}
+
+type ListTrendsRow struct {
+	MarketID string
+	YesBps   int32
+}
+
+// Returns the prices of markets at @points times, a step apart and ending with @now, oldest first. A time before the first
+// snapshot of a market has no row.
+func (q *Queries) ListTrends(ctx context.Context, arg ListTrendsParams) ([]ListTrendsRow, error) {
+	rows, err := q.db.Query(ctx, ListTrends,
+		arg.IDs,
+		arg.Points,
+		arg.Now,
+		arg.StepSeconds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListTrendsRow{}
+	for rows.Next() {
+		var i ListTrendsRow
+		if err := rows.Scan(&i.MarketID, &i.YesBps); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListWatchedMarkets = `-- name: ListWatchedMarkets :many
 SELECT market_id, least(sum(viewers), 2147483647)::integer AS viewers
 FROM market_live

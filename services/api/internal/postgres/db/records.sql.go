@@ -481,14 +481,16 @@ func (q *Queries) ListRecentSignalsOfOperator(ctx context.Context, arg ListRecen
 
 const ListScoreSteps = `-- name: ListScoreSteps :many
 WITH calls AS MATERIALIZED (
-    SELECT s.id FROM signals AS s WHERE s.user_id = $1::uuid ORDER BY s.created_at DESC, s.id DESC LIMIT $2::bigint
+    SELECT s.id, s.score_basis_bps FROM signals AS s WHERE s.user_id = $1::uuid
+    ORDER BY s.created_at DESC, s.id DESC LIMIT $2::bigint
 ), parts AS (
-    SELECT r.resolved_at, r.score, ntile($3::integer) OVER (ORDER BY r.resolved_at, c.id) AS part
+    SELECT r.resolved_at, r.score, within_price(coalesce(r.basis_bps, c.score_basis_bps))::bigint AS price, ntile($3::integer) OVER (ORDER BY r.resolved_at, c.id) AS part
     FROM calls AS c
-    CROSS JOIN LATERAL (SELECT resolved_at, score, counted FROM signal_results WHERE signal_id = c.id LIMIT 1) AS r
+    CROSS JOIN LATERAL (SELECT resolved_at, score, counted, basis_bps FROM signal_results WHERE signal_id = c.id LIMIT 1) AS r
     WHERE r.counted
 )
 SELECT max(p.resolved_at)::timestamptz AS ended_at, sum(p.score)::bigint AS score, count(*) AS calls,
+    sum(p.price * (10000 - p.price))::bigint AS variance,
     coalesce((SELECT o.score FROM operator_scores AS o WHERE o.user_id = $1::uuid), 0)::bigint AS score_now,
     ((SELECT count(*) FROM calls) < $2::bigint)::boolean AS whole
 FROM parts AS p GROUP BY p.part ORDER BY p.part
@@ -504,12 +506,14 @@ type ListScoreStepsRow struct {
 	EndedAt  time.Time
 	Score    int64
 	Calls    int64
+	Variance int64
 	ScoreNow int64
 	Whole    bool
 }
 
 // Returns the points of an operator over its newest @most calls in at most @steps steps of counted calls. Each step has
-// its end time, its points and its number of calls. score_now is the present sum of points. whole is true if there are
+// its end time, its points, its number of calls and the variance of a coin at their scoring prices p: the sum of
+// p (10000 - p). score_now is the present sum of points. whole is true if there are
 // no older calls.
 func (q *Queries) ListScoreSteps(ctx context.Context, arg ListScoreStepsParams) ([]ListScoreStepsRow, error) {
 	rows, err := q.db.Query(ctx, ListScoreSteps, arg.UserID, arg.Most, arg.Steps)
@@ -524,6 +528,7 @@ func (q *Queries) ListScoreSteps(ctx context.Context, arg ListScoreStepsParams) 
 			&i.EndedAt,
 			&i.Score,
 			&i.Calls,
+			&i.Variance,
 			&i.ScoreNow,
 			&i.Whole,
 		); err != nil {

@@ -298,6 +298,12 @@ SELECT t.signals::bigint AS signals, t.independent::bigint AS independent, t.hou
     c.beat::bigint AS beat
 FROM tiers AS t, weeks AS w, scored AS c;
 
+-- name: CountPrices :many
+-- Counts the counted calls on venue markets in ten equal ranges of the scoring price. sum_bps is the sum of their prices.
+SELECT (t.price_bps / 1000)::integer AS range, sum(t.calls)::bigint AS calls, sum(t.wins)::bigint AS wins,
+    sum(t.calls * t.price_bps)::bigint AS sum_bps
+FROM operator_tallies AS t GROUP BY 1 ORDER BY 1;
+
 -- name: GetLastActivity :one
 -- Returns the time of the last call of an independent operator before @now (null: none), and the number of claims of
 -- the 28 days before.

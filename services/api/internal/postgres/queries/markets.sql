@@ -48,6 +48,18 @@ WITH span AS (
 )
 SELECT DISTINCT ON (placed.bucket) placed.at, placed.yes_bps FROM placed ORDER BY placed.bucket, placed.at DESC;
 
+-- name: ListTrends :many
+-- Returns the prices of markets at @points times, a step apart and ending with @now, oldest first. A time before the first
+-- snapshot of a market has no row.
+SELECT i.market_id::text AS market_id, p.yes_bps
+FROM unnest(@ids::text[]) AS i (market_id)
+CROSS JOIN generate_series(sqlc.arg(points)::integer - 1, 0, -1) AS n (steps)
+CROSS JOIN LATERAL (
+    SELECT s.yes_bps FROM market_prices AS s
+    WHERE s.market_id = i.market_id AND s.at <= sqlc.arg(now)::timestamptz - n.steps * sqlc.arg(step_seconds)::integer * interval '1 second'
+    ORDER BY s.at DESC LIMIT 1) AS p
+ORDER BY i.market_id, n.steps DESC;
+
 -- name: ListMarketCrowds :many
 -- Returns the prices and the crowd of markets. The stored quote of a native market is the price of its crowd.
 SELECT m.market_id, m.lane, q.yes_bps,
