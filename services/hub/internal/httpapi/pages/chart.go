@@ -12,7 +12,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
-	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
@@ -27,7 +26,7 @@ const (
 	minPeriod  = time.Minute
 )
 
-// maxTableRows is the maximum number of prices in the table below a price chart.
+// maxTableRows is the maximum number of rows in the table below a chart.
 const maxTableRows = 12
 
 // chart is the price of a side over time. Lines are SVG paths in a view box that is scaled to the plot. Markers and labels have
@@ -344,11 +343,9 @@ func (c *chart) summarize(points []sample) {
 	first, last := points[0].v, points[len(points)-1].v
 	c.Low, c.High, c.Last = format.Cents(int(low)), format.Cents(int(high)), format.Cents(int(last))
 	c.Change, c.Trend = format.PointsOf(int(last-first))+"¢", trendOf(int64(last-first))
-	rows := min(len(points), maxTableRows)
-	for i := range rows {
-		p := points[i*(len(points)-1)/(rows-1)]
-		at := time.Unix(int64(p.t), 0)
-		c.Table = append(c.Table, priceRow{format.When(at), protocol.Stamp(at), format.Cents(int(p.v))})
+	for _, i := range spread(len(points)) {
+		at := time.Unix(int64(points[i].t), 0)
+		c.Table = append(c.Table, priceRow{format.When(at), protocol.Stamp(at), format.Cents(int(points[i].v))})
 	}
 }
 
@@ -369,49 +366,4 @@ func (s *chartInput) markOf(call *signalv1.Signal, at position) callMark {
 		Own:   s.Own != nil && call.GetId() == s.Own.GetId(),
 		Title: format.CallerName(call) + ": " + view.SideName(s.Market, side) + " at " + format.PriceOf(call) + ", " + format.When(filed),
 	}
-}
-
-// coursePlot is a step line that shows the points of an operator over time.
-type coursePlot struct {
-	Empty          bool
-	Line, Area     string // path data
-	Zero           string // vertical position of the zero line; empty: outside the plot
-	YTicks, XTicks []chartTick
-	Now            position
-	Low, High, End string
-	Trend          string // up, down, flat
-	Note           string // says that older calls are left out; empty: none are
-	Label          string
-}
-
-// newCoursePlot returns the plot of the points of an operator over time, up to now. Without resolved calls, the plot is empty.
-func newCoursePlot(c *recordv1.GetCourseResponse, now time.Time) coursePlot {
-	if len(c.GetSteps()) == 0 {
-		return coursePlot{Empty: true}
-	}
-	line := []sample{{v: float64(c.GetBefore())}}
-	for _, p := range c.GetSteps() {
-		line = append(line, sample{float64(p.GetAt().GetSeconds()), float64(p.GetScore())})
-	}
-	newest := line[len(line)-1]
-	x := axis{start: line[1].t, end: max(newest.t, float64(now.Unix()))}
-	x.start = min(x.start, x.end-minPeriod.Seconds())
-	line[0].t, newest.t = x.start, x.end
-	low, high := bounds(line, sample.value)
-	y := pointsAxis(line)
-	path := linePath(line, x, y, true) + "H" + x.length(x.end)
-	bottom := y.length(min(max(0, y.end), y.start))
-	out := coursePlot{
-		Line: path, Area: areaPath(path, x.length(x.start), bottom), YTicks: y.ticks(format.Signed), XTicks: timeTicks(x),
-		Now: newest.position(x, y), Low: format.Signed(int(low)), High: format.Signed(int(high)),
-		End: format.Signed(int(newest.v)), Trend: trendOf(int64(newest.v) - c.GetBefore()),
-	}
-	if y.end <= 0 && y.start >= 0 {
-		out.Zero = y.percent(0)
-	}
-	if !c.GetWhole() {
-		out.Note = "The chart starts at " + view.PointsLabel(c.GetBefore()) + " and shows the newest 10,000 calls."
-	}
-	out.Label = "Points over time: lowest " + out.Low + ", highest " + out.High + ", now " + out.End
-	return out
 }

@@ -133,11 +133,16 @@ func pointsAxis(list []sample) axis {
 		half := math.Floor(missing / 2)
 		low, high = low-half, high+missing-half
 	}
+	return verticalAxis(low, high, roundStep(high-low, maxGridLines))
+}
+
+// roundStep returns the smallest of 1, 2, 5, 10, 20, 50 and so on that fits at most lines times into a span.
+func roundStep(span float64, lines int) float64 {
 	step := 1.0
-	for i := 0; math.Floor((high-low)/step) > maxGridLines; i++ {
-		step *= [...]float64{2, 2.5, 2}[i%3] // the steps are 1, 2, 5, 10, 20, 50 and so on
+	for i := 0; math.Floor(span/step) > float64(lines); i++ {
+		step *= [...]float64{2, 2.5, 2}[i%3]
 	}
-	return verticalAxis(low, high, step)
+	return step
 }
 
 // percentAttr formats a fraction of the plot as a percentage for an SVG attribute.

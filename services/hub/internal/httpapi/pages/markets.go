@@ -71,6 +71,8 @@ type marketRow struct {
 	Volume, Volume24h  string
 	Ends, EndsISO      string
 	Status             string
+	Calls              string
+	Trend, TrendLabel  string // path of the prices of the last seven days, and its description; empty: fewer than two prices
 	Relation           string // relation to the market whose page shows this row
 }
 
@@ -178,9 +180,11 @@ func (s *server) markets(c echo.Context) error {
 	p.Unavailable, p.Wide, p.Nav, p.OGType, p.Unlisted = unavailable, true, "markets", "website", l.Text != "" || l.cursor != "" || l.Watching
 	watched := s.watchedOf(c.Request().Context(), v, rows.Value.GetMarkets()...)
 	p.Watchable, p.Back = watched != nil, l.url()
+	trends := s.trendsOf(c.Request().Context(), rows.Value.GetMarkets())
 	for _, m := range rows.Value.GetMarkets() {
 		row := rowOf(m)
 		row.Watched = watched[protocol.MarketID(m.GetId())]
+		row.addTrend(trends[m.GetId()])
 		if l.Sort == byVolume24h {
 			row.Volume = row.Volume24h
 		}
@@ -287,18 +291,52 @@ func rowOf(m *marketv1.Market) marketRow {
 	r := marketRow{
 		ID: m.GetId(), URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: format.VenueName(m.GetProvider()), Lane: format.TitleCase(m.GetLane()),
 		Volume: format.Amount(m.Volume, unit), Volume24h: format.Amount(m.Volume24H, unit), Status: closedLabel(m),
+		Calls: format.CountOf(m.GetYes()+m.GetNo(), "call"),
 	}
 	if market.Labels(m) != nil {
 		r.Side = view.SideName(m, string(protocol.Yes))
 	}
 	if m.YesBps != nil {
 		yes := format.ClampPrice(m.GetYesBps())
-		r.Yes, r.YesPct = format.Percent(yes), float64(yes)/100
+		r.Yes, r.YesPct = format.Cents(yes), float64(yes)/100
 	}
 	if end := m.GetEndDate(); end != nil {
 		r.Ends, r.EndsISO = end.AsTime().Format("2 Jan 2006"), ledgerclient.Stamp(end)
 	}
 	return r
+}
+
+// trendsOf returns the prices of the last seven days of markets in bps, by id and oldest first. It reads all at once. If they cannot
+// be read within titlesTimeout, the result is empty; the rows then have no chart.
+func (s *server) trendsOf(ctx context.Context, list []*marketv1.Market) map[string][]int32 {
+	if len(list) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, titlesTimeout)
+	defer cancel()
+	r, err := s.Ledger.Catalogue.ListTrends(ctx, &cataloguev1.ListTrendsRequest{MarketIds: view.List(list, (*marketv1.Market).GetId)})
+	if err != nil {
+		return nil
+	}
+	out := map[string][]int32{}
+	for _, t := range r.GetTrends() {
+		out[t.GetMarketId()] = t.GetYesBps()
+	}
+	return out
+}
+
+// addTrend adds the chart of the prices of YES, given oldest first. It adds nothing for fewer than two prices.
+func (r *marketRow) addTrend(prices []int32) {
+	if len(prices) < 2 {
+		return
+	}
+	line := make([]sample, len(prices))
+	for i, p := range prices {
+		line[i] = sample{float64(i), float64(format.ClampPrice(p))}
+	}
+	low, high := bounds(line, sample.value)
+	r.Trend = linePath(line, axis{end: float64(len(line) - 1)}, priceAxis(line), false)
+	r.TrendLabel = "Last 7 days: low " + format.Cents(int(low)) + ", high " + format.Cents(int(high))
 }
 
 // strongMove is the minimum 24-hour move in bps that is highlighted.

@@ -19,8 +19,15 @@ func TestMarketsPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Run()
+	now := b.clock.Now()
+	b.ledger.Exec(`DELETE FROM market_prices`)
+	b.ledger.Exec(`INSERT INTO market_prices VALUES ($1, $2, 2000), ($1, $3, 4000), ('kalshi-MILL', $3, 500)`, gauge, now.AddDate(0, 0, -3), now)
+	trends := b.ledger.Count("ListTrends")
 	w := b.get("/markets")
-	has(t, w, 200,
+	if n := b.ledger.Count("ListTrends") - trends; n != 1 {
+		t.Errorf("the trends were read %d times", n)
+	}
+	has(t, w, 200, `aria-label="Last 7 days: low 20¢, high 40¢"><path class="line" d="M0 `, "Polymarket · Science · 1 call</span>", `31.5¢<svg class="trend"`,
 		"<title>Markets · Signalcast</title>", `<link rel="canonical" href="https://hub.example/markets">`, `content="website"`, "!noindex",
 		"River levels", "−6.5 pp", `class="down strong"`, "$48,210 in 24 h", "3 markets",
 		`<a class="t" href="/m/701122">`+question, "Polymarket · Science", ">Volume</th>", "$182,000", "!$9,100", "30 Nov 2026", `<a class="t" href="/m/kalshi-MILL">`, "Kalshi · World",

@@ -98,10 +98,13 @@ func TestPulsePage(t *testing.T) {
 	weeks[14].Independent, weeks[14].ActiveIndependent, weeks[15].House = 14, 5, 2
 	b.ledger.Pulse = &recordv1.GetPulseResponse{
 		Weeks: weeks, Signals: 1840, IndependentSignals: 212, Last7: 9, Prev7: 14, Registered: 1, ClvCount: 990, BeatLine: 512,
+		Prices:              []*recordv1.PriceRange{{Calls: 12, Wins: 3, PriceBps: 3000}},
 		LastIndependentWeek: "2026-09-07", GeneratedAt: timestamppb.New(b.clock.Now()),
 	}
 	w := b.get("/pulse")
-	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: week of 7 Sep",
+	has(t, w, 200, "The share of won calls differs from the price by 5¢ on average, over 12 counted calls.",
+		`aria-label="Prices and outcomes with 1 group of calls;`, `<td class="num">30–40¢</td><td class="num n">12</td><td class="num n">25%</td>`,
+		"<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: week of 7 Sep",
 		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one week"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one week"`,
 		"1<small>account, including 0 house accounts</small>", "9</b><span>calls by people</span>",
 		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)

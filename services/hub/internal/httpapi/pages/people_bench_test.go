@@ -166,7 +166,7 @@ func (b *fixture) recorded() {
 	steps, score := []*recordv1.Step{}, int64(0)
 	for i, gain := range []int64{45, -55, 45, 70, -30, -30, 45, -55, 45, 45, -30, 45, -55, 3} {
 		score += gain
-		steps = append(steps, &recordv1.Step{At: timestamppb.New(now.AddDate(0, 0, 2*i-30)), Score: score, Calls: 1})
+		steps = append(steps, &recordv1.Step{At: timestamppb.New(now.AddDate(0, 0, 2*i-30)), Score: score, Calls: 1, Variance: 24_000_000})
 	}
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"mara_k": {Steps: steps, Whole: true}}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -36,6 +38,8 @@ type personPage struct {
 	Lanes               []laneEdge
 	LaneTicks           []chartTick
 	Course              coursePlot
+	Results             []callRow // results of the newest resolved calls, oldest first
+	ResultsLabel        string
 	Recent              []callRow
 	Tabs                []tab  // calls by state
 	State               string // state of the calls that are shown; empty: all
@@ -46,6 +50,7 @@ type personPage struct {
 const (
 	callsPerPage = 25
 	momentsShown = 6
+	resultsShown = 20
 )
 
 // person handles GET /u/{handle}, the profile and record of an operator. The parameter state selects calls: open, resolved or void.
@@ -63,6 +68,9 @@ func (s *server) person(c echo.Context) error {
 	sum := site.CallPart(g, "record", ledger.GetOperatorRecord, record.Request(account.Handle, 0, momentsShown))
 	calls := site.CallPart(g, "calls", ledger.ListCalls, &recordv1.ListCallsRequest{
 		Handle: handle, Limit: callsPerPage, Cursor: before, Statuses: statuses, Own: p.Own,
+	})
+	results := site.CallPart(g, "results", ledger.ListCalls, &recordv1.ListCallsRequest{
+		Handle: handle, Limit: resultsShown, Statuses: []string{string(protocol.Won), string(protocol.Lost)}, Own: p.Own,
 	})
 	skill := site.CallCached(g, "skill", s.skills, handle, ledger.GetSkill, &recordv1.GetSkillRequest{Handle: handle, Window: "all"})
 	course := site.CallCached(g, "course", s.courses, handle, ledger.GetCourse, &recordv1.GetCourseRequest{Handle: handle})
@@ -82,7 +90,8 @@ func (s *server) person(c echo.Context) error {
 		p.Calibration = calibrationOf(report.Calibration)
 	}
 	p.Lanes, p.LaneTicks = lanesOf(skill.Value.GetLanes())
-	p.Course, p.Recent = newCoursePlot(course.Value, s.Now()), callsOf(calls.Value.GetSignals(), named)
+	p.Course, p.Recent = newCoursePlot(course.Value), callsOf(calls.Value.GetSignals(), named)
+	p.Results, p.ResultsLabel = resultsOf(results.Value.GetSignals())
 	p.State, p.Tabs = state, callTabs(handle, state, sum.Value.GetStats())
 	if next := calls.Value.GetNextCursor(); next != "" {
 		p.OlderURL = callsURL(handle, state, next)
@@ -104,6 +113,23 @@ func (s *server) person(c echo.Context) error {
 		status, p.Unlisted, p.SignIn = http.StatusGone, true, ""
 	}
 	return s.RenderParts(c, g, status, "person", p)
+}
+
+// resultsOf returns the rows of resolved calls, oldest first, and a label for them. It returns nothing for fewer than two calls.
+func resultsOf(newest []*signalv1.Signal) (rows []callRow, label string) {
+	if len(newest) < 2 {
+		return nil, ""
+	}
+	rows = callsOf(newest, nil)
+	slices.Reverse(rows)
+	won := int64(0)
+	for _, r := range rows {
+		if r.Status == string(protocol.Won) {
+			won++
+		}
+	}
+	return rows, "Last " + strconv.Itoa(len(rows)) + " results, oldest first: " + format.Digits(won) + " won, " +
+		format.Digits(int64(len(rows))-won) + " lost"
 }
 
 // card returns a one-line description of the operator for link previews.

@@ -31,9 +31,10 @@ func TestPersonPage(t *testing.T) {
 		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "People.</b> Independent forecaster",
 		"Could be luck", "too few are resolved to tell skill from luck. At this rate, 10 more calls would show skill.",
 		`aria-label="Edge +20 percentage points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a record that is checked only once",
-		`aria-label="Points over time: lowest −10, highest +140, now +88"`, "Stated confidence was more accurate than the market price.",
+		`aria-label="Points by call: lowest −10, highest +140, now +88, luck alone ±359"`, "Stated confidence was more accurate than the market price.",
 		"Brier score 0.190, market price 0.228.", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
 		"Edge by lane", ">Science<", "12 calls, 9 won", `<span class="tier-word">Rare</span><b>+88 points</b>`,
+		`role="img" aria-label="Last 20 results, oldest first: 20 won, 0 lost"`, `<td class="num">14</td><td class="num n">+88</td><td class="num n">±359</td>`,
 		"The dam opened at noon.", "Recent calls", "#calls\">More calls</a>", `<a href="/api/operator/mara_k/record">`, "format=csv",
 		"go run ./cmd/signalcast record verify https://hub.example/api/operator/mara_k/record",
 		"&lt;iframe src=&#34;https://hub.example/operator/mara_k/embed&#34;", "0xabc", "<b>11</b> followers",
@@ -122,7 +123,7 @@ func TestPersonStates(t *testing.T) {
 		"lucky  all": {Report: reported(t, [4]int64{5000, 0, 2, 2})}, "unlucky  all": {Report: reported(t, [4]int64{5000, 0, 100, 20})},
 		"sure  all": {Report: reported(t, [4]int64{5000, 0, 400, 260})}, "long  all": {Report: reported(t, [4]int64{5000, 0, 10, 4})},
 	}
-	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"long": {Before: 120, Steps: []*recordv1.Step{{At: timestamppb.New(b.clock.Now()), Score: 70, Calls: 90}}}}
+	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"long": {Before: 120, Steps: []*recordv1.Step{{Score: 90, Calls: 1}, {Score: 70, Calls: 90}}}}
 	b.ledger.Unlock()
 	for handle, words := range map[string][]string{
 		"quiet":   {"@quiet has no calls yet.", "No calls yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · <span", ">Title: Recruit</span></span>"},
@@ -154,7 +155,7 @@ func TestPersonParts(t *testing.T) {
 		"GetOperatorRecord": {"The record is unavailable.", "<b>+48</b>"},
 		"ListCalls":         {"Calls are unavailable.", "The dam opened"},
 		"GetSkill":          {"Statistics are unavailable.", "Could be luck"},
-		"GetCourse":         {"Points over time are unavailable.", `class="line up"`},
+		"GetCourse":         {"Points by call are unavailable.", `class="line up"`},
 	}, (*fixture).recorded)
 	b := setup(t)
 	b.recorded()

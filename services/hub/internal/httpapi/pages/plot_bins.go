@@ -5,34 +5,68 @@ import (
 	"strconv"
 
 	"github.com/signalcast/signalcast/pkg/skill"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 )
+
+// dotPlot shows groups of calls: horizontally a probability, and vertically the share of won calls. The area of a dot is proportional
+// to the number of calls.
+type dotPlot struct {
+	Dots           []groupDot
+	XTicks, YTicks []chartTick // in percent
+	Label          string
+}
+
+// group is a group of calls with its mean probability and its share of won calls, and a 95% interval of this share, in bps.
+// HasInterval is false if the interval is unknown.
+type group struct {
+	Name        string
+	Calls       int64
+	At, Hit     int
+	Low, High   int
+	HasInterval bool
+}
+
+// groupDot is a group of calls with the position of its dot and its interval, in percent. R is the radius of the dot.
+type groupDot struct {
+	group
+	X, Y, Top, Bottom, R string
+}
+
+// maxDotRadius is the radius of the dot of the largest group. minDotRadius keeps the dots of small groups visible.
+const (
+	minDotRadius = 2
+	maxDotRadius = 12
+)
+
+// newDotPlot returns the plot of groups that have calls.
+func newDotPlot(name string, groups []group) dotPlot {
+	across, up := axis{0, maxPrice, maxPrice / 4}, axis{maxPrice, 0, maxPrice / 4}
+	p := dotPlot{XTicks: across.ticks(wholePercent), YTicks: up.ticks(wholePercent)}
+	most := int64(1)
+	for _, g := range groups {
+		most = max(most, g.Calls)
+	}
+	height := func(bps int) string { return up.percent(float64(bps)) }
+	for _, g := range groups {
+		p.Dots = append(p.Dots, groupDot{
+			group: g, X: across.percent(float64(g.At)), Y: height(g.Hit), Top: height(g.High), Bottom: height(g.Low),
+			R: lengthAttr(max(minDotRadius, maxDotRadius*math.Sqrt(float64(g.Calls)/float64(most)))),
+		})
+	}
+	p.Label = name + " with " + format.CountOf(int64(len(p.Dots)), "group") + " of calls; the table below has the numbers"
+	return p
+}
 
 // calibrationPlot compares stated confidence with the share of won calls. Calls are grouped by confidence; each group has a dot
 // and a 95% interval.
 type calibrationPlot struct {
-	Bins             []binMark
-	XTicks           []chartTick // stated confidence in percent
-	YTicks           []chartTick // share of won calls in percent
+	dotPlot
 	Calls            string
 	Text             string
 	BrierScore       string // Brier scores of the stated confidence and of the market price
 	MarketBrierScore string
-	Label            string
 }
-
-// binMark is a group of calls with the position of its dot and its interval, in percent. R is the radius of the dot.
-type binMark struct {
-	skill.Bin
-	X, Y, Top, Bottom string
-	R                 string
-}
-
-// Minimum radius of a dot, and the maximum addition to it. The dot of the largest group has the full addition.
-const (
-	minDotRadius   = 4
-	dotRadiusRange = 5
-)
 
 // calibrationOf returns the calibration plot of c, or nil without calls that have a stated confidence.
 func calibrationOf(c *skill.Calibration) *calibrationPlot {
@@ -46,24 +80,44 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 	if c.BrierBps < c.MarketBrierBps {
 		p.Text = "Stated confidence was more accurate than the market price."
 	}
-	across, up := axis{0, maxPrice, maxPrice / 4}, axis{maxPrice, 0, maxPrice / 4}
-	p.XTicks, p.YTicks = across.ticks(wholePercent), up.ticks(wholePercent)
-	most := int64(1)
-	for _, b := range c.Bins {
-		most = max(most, b.Calls)
-	}
-	height := func(bps int) string { return up.percent(float64(bps)) }
+	var groups []group
 	for _, b := range c.Bins {
 		if b.Calls > 0 {
-			p.Bins = append(p.Bins, binMark{
-				Bin: b, X: across.percent(float64(b.ConfidenceBps)), Y: height(b.HitBps), Top: height(b.HighBps),
-				Bottom: height(b.LowBps),
-				R:      lengthAttr(minDotRadius + dotRadiusRange*math.Sqrt(float64(b.Calls)/float64(most))),
+			groups = append(groups, group{
+				strconv.Itoa(b.From) + "–" + strconv.Itoa(b.To) + "%", b.Calls, b.ConfidenceBps, b.HitBps, b.LowBps, b.HighBps, true,
 			})
 		}
 	}
-	p.Label = "Calibration plot with " + format.CountOf(int64(len(p.Bins)), "group") + " of calls; the table below has the numbers"
+	p.dotPlot = newDotPlot("Calibration plot", groups)
 	return p
+}
+
+// pricePlot compares the scoring prices of all calls with the outcomes.
+type pricePlot struct {
+	dotPlot
+	Text string
+}
+
+// pricesOf returns the calibration of prices, or nil without counted calls.
+func pricesOf(ranges []*recordv1.PriceRange) *pricePlot {
+	var groups []group
+	var calls, misses int64
+	for _, r := range ranges {
+		price, hit := int(r.GetPriceBps()), int(shareBps(r.GetWins(), r.GetCalls()))
+		first := price / 1000 * 10
+		groups = append(groups, group{
+			Name: strconv.Itoa(first) + "–" + strconv.Itoa(first+10) + "¢", Calls: r.GetCalls(), At: price, Hit: hit,
+		})
+		calls, misses = calls+r.GetCalls(), misses+r.GetCalls()*int64(max(hit-price, price-hit))
+	}
+	if calls == 0 {
+		return nil
+	}
+	return &pricePlot{
+		dotPlot: newDotPlot("Prices and outcomes", groups),
+		Text: "The share of won calls differs from the price by " + format.Cents(roundToTenth(int(misses/calls))) + " on average, over " +
+			format.Grouped(calls) + " " + format.NounOf(calls, "counted call") + ".",
+	}
 }
 
 // brier formats a Brier score, given in bps, as a number from 0 to 1 with three decimals.

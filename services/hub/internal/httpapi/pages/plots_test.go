@@ -5,9 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/skill"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
@@ -60,12 +57,12 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestCourse checks the line of points over time. It is within the plot, ends at the current points, and has a zero line if zero
-// is in range.
+// TestCourse checks the line of points by call number. It is within the plot, ends at the current points, and has a zero line if
+// zero is in range. The band of luck grows with the variance of the calls.
 func TestCourse(t *testing.T) {
 	t.Parallel()
-	if !newCoursePlot(&recordv1.GetCourseResponse{Whole: true}, noon).Empty {
-		t.Error("a course without steps is not empty")
+	if c := newCoursePlot(&recordv1.GetCourseResponse{Whole: true}); c.End != "" || c.Words != "" {
+		t.Errorf("a course without steps is not empty: %+v", c)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
@@ -73,31 +70,36 @@ func TestCourse(t *testing.T) {
 		if !c.Whole {
 			c.Before = random.Int64N(20_001) - 10_000
 		}
-		score, at := c.Before, noon.AddDate(-1, 0, 0)
-		for range 1 + random.IntN(130) {
+		score := c.Before
+		for range 2 + random.IntN(119) {
 			score += random.Int64N(200) - 100
-			at = at.Add(time.Duration(random.IntN(3)) * time.Hour)
-			c.Steps = append(c.Steps, &recordv1.Step{At: timestamppb.New(at), Score: score, Calls: 1})
+			c.Steps = append(c.Steps, &recordv1.Step{Score: score, Calls: 1 + random.Int64N(80), Variance: random.Int64N(25_000_000)})
 		}
-		p := newCoursePlot(c, noon)
-		for _, path := range []string{p.Line, p.Area} {
-			for _, word := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("MHVZ ", r) }) {
+		p := newCoursePlot(c)
+		for _, path := range []string{p.Line, p.Area, p.Band} {
+			for _, word := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("MHVLZ ", r) }) {
 				if v, err := strconv.ParseFloat(word, 64); err != nil || v < -0.01 || v > plotSize+0.01 {
 					t.Fatalf("%s in %s", word, path)
 				}
 			}
 		}
-		percentOf(t, p.Now.X)
 		percentOf(t, p.Now.Y)
-		if p.End != format.Signed(int(score)) || len(p.YTicks) < 2 || len(p.YTicks) > 8 || (p.Note == "") != c.Whole {
+		if p.Now.X != "100%" || p.End != format.Signed(int(score)) || len(p.YTicks) < 2 || len(p.YTicks) > 8 || len(p.XTicks) > maxTimeLabels ||
+			(p.Note == "") != c.Whole || len(p.Table) > maxTableRows || p.Table[len(p.Table)-1].Points != p.End {
 			t.Fatalf("%+v", p)
 		}
 	}
-	one := newCoursePlot(&recordv1.GetCourseResponse{
-		Whole: true, Steps: []*recordv1.Step{{At: timestamppb.New(noon), Score: -40, Calls: 1}},
-	}, noon)
-	if one.Trend != "down" || one.Zero == "" || !strings.HasPrefix(one.Line, "M0 0") {
-		t.Errorf("%+v", one)
+	two := &recordv1.GetCourseResponse{Whole: true, Steps: []*recordv1.Step{
+		{Score: 50, Calls: 1, Variance: 25_000_000}, {Score: 0, Calls: 3, Variance: 75_000_000},
+	}}
+	p := newCoursePlot(two) // four calls at 50¢: the standard deviation is 100 points
+	if p.Luck != "±196" || p.Trend != "flat" || p.Zero != "50%" || p.Line != "M0 500H250V375H1000V500" ||
+		p.Label != "Points by call: lowest 0, highest +50, now 0, luck alone ±196" {
+		t.Errorf("%+v", p)
+	}
+	two.Steps = two.Steps[:1]
+	if p := newCoursePlot(two); p.Words != "1 counted call, +50 points." || p.Line != "" {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -112,11 +114,11 @@ func TestBins(t *testing.T) {
 	}
 	r, _ := s.Report()
 	p := calibrationOf(r.Calibration)
-	if len(p.Bins) != 10 || p.Bins[0].From != 1 || p.Bins[0].To != 10 || p.Bins[9].From != 91 || p.Bins[9].To != 100 {
-		t.Fatalf("%+v", p.Bins)
+	if len(p.Dots) != 10 || p.Dots[0].Name != "1–10%" || p.Dots[9].Name != "91–100%" {
+		t.Fatalf("%+v", p.Dots)
 	}
 	last := -1.0
-	for _, b := range p.Bins {
+	for _, b := range p.Dots {
 		x, top, y, bottom := percentOf(t, b.X), percentOf(t, b.Top), percentOf(t, b.Y), percentOf(t, b.Bottom)
 		if x <= last || top > y || y > bottom {
 			t.Errorf("%+v", b)
@@ -125,6 +127,16 @@ func TestBins(t *testing.T) {
 	}
 	if calibrationOf(nil) != nil || brier(1980) != "0.198" || brier(10_000) != "1.000" || brier(0) != "0.000" {
 		t.Error("a report without confidence has a calibration plot")
+	}
+}
+
+// TestPrices checks the plot of prices and outcomes: the area of a dot is proportional to the number of calls.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	p := pricesOf([]*recordv1.PriceRange{{Calls: 25, Wins: 5, PriceBps: 500}, {Calls: 100, Wins: 90, PriceBps: 9500}})
+	if p.Text != "The share of won calls differs from the price by 7¢ on average, over 125 counted calls." || p.Dots[0].Name != "0–10¢" ||
+		p.Dots[0].R != "6" || p.Dots[1].R != "12" || p.Dots[1].X != "95%" || p.Dots[1].Y != "10%" || pricesOf(nil) != nil {
+		t.Errorf("%+v", p)
 	}
 }
 

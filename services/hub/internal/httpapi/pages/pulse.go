@@ -25,7 +25,8 @@ type pulsePage struct {
 	Last7, Change       string
 	Trend               string
 	Figures             []figure
-	BeatLine            string // share of calls that beat the closing price
+	Prices              *pricePlot // nil without counted calls
+	BeatLine            string     // share of calls that beat the closing price
 	LastWeek, UpdatedAt string
 }
 
@@ -89,6 +90,7 @@ func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 		{"Open calls", format.Grouped(r.GetOpen()), "waiting for an outcome"},
 		{"Resolutions", format.Grouped(r.GetResolutions28()), format.NounOf(r.GetResolutions28(), "market") + " resolved in the last 28 days"},
 	}
+	p.Prices = pricesOf(r.GetPrices())
 	if r.GetClvCount() > 0 {
 		p.BeatLine = format.Digits(view.SharePercent(r.GetBeatLine(), r.GetClvCount())) + "%"
 	}
