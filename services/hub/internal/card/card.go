@@ -28,6 +28,8 @@ type Card struct {
 	Lines    []string // at most three are shown
 	Name     string   // shown in the PNG instead of a title that its font cannot draw
 	Accent   string   // Plain, Good, Bad or Grey; other values mean Plain
+	Stamp    string   // verdict in the upper right corner; it is shown in capitals
+	Chart    *Chart   // nil: none
 }
 
 // Layout of a card in pixels. titleLines is the maximum number of lines of the title.
@@ -41,6 +43,8 @@ const (
 	bodySize     = 36
 	bodyLeading  = 50
 	kickerSize   = 28
+	chartGap     = 40 // between the texts and the chart
+	lastLine     = Height - 70
 )
 
 // textLine is a line of text with its position, font size and colour.
@@ -57,29 +61,47 @@ type textLine struct {
 // textLines returns the positioned lines of the card. A text that is wider than the card is shortened and ends with an ellipsis.
 func (c *Card) textLines() []textLine {
 	out := []textLine{}
-	add := func(y, size int, bold bool, color, text string, right bool) {
+	add := func(x, y, size int, bold bool, color, text string, limit int, right bool) {
 		f := face(bold, size)
-		if text = fit(f, text, inner); text != "" {
-			out = append(out, textLine{margin, y, size, bold, color, text, width(f, text), right})
+		if text = fit(f, text, limit); text != "" {
+			out = append(out, textLine{x, y, size, bold, color, text, width(f, text), right})
 		}
 	}
-	addText := func(y, size int, bold bool, color, text string) {
+	addText := func(x, y, size int, bold bool, color, text string) {
 		text = Clean(text)
-		add(y, size, bold, color, text, rightToLeft(text))
+		add(x, y, size, bold, color, text, inner-x+margin, rightToLeft(text))
 	}
-	addText(110, kickerSize, true, c.accent(), strings.ToUpper(c.Kicker))
+	lines, rows, limit, leading := titleLines, 1, inner, bodyLeading
+	if c.Chart != nil { // the texts below the title have half of the width
+		lines, rows, limit, leading = titleLines-1, 2, chartLeft-chartGap-margin, bodyLeading-8
+		addText(chartLeft+chartWidth+12, chartTop+chartText, chartText, false, "#3c4254", c.Chart.Top)
+		addText(chartLeft+chartWidth+12, chartTop+chartHeight, chartText, false, "#3c4254", c.Chart.Bottom)
+		addText(chartLeft, chartTop+chartHeight+chartText+12, chartText, false, "#3c4254", c.Chart.Caption)
+	}
+	addText(margin, 110, kickerSize, true, c.accent(), strings.ToUpper(c.Kicker))
+	if stamp := fit(face(true, bodySize), strings.ToUpper(Clean(c.Stamp)), inner/2); stamp != "" {
+		addText(Width-margin-width(face(true, bodySize), stamp), 110, bodySize, true, c.accent(), stamp)
+	}
 	y, title := titleTop, Clean(c.Title)
-	for _, line := range wrap(face(true, titleSize), title, inner, titleLines) {
-		add(y, titleSize, true, "#10131c", line, rightToLeft(title))
+	for _, line := range wrap(face(true, titleSize), title, inner, lines) {
+		add(margin, y, titleSize, true, "#10131c", line, inner, rightToLeft(title))
 		y += titleLeading
 	}
 	y += 4
-	addText(y, bodySize, true, c.accent(), c.Subtitle)
-	for _, line := range c.Lines[:min(3, len(c.Lines))] {
-		y += bodyLeading
-		addText(y, bodySize-4, false, "#3c4254", line)
+	for i, text := range append([]string{c.Subtitle}, c.Lines[:min(3, len(c.Lines))]...) {
+		size, bold, color := bodySize, true, c.accent()
+		if i > 0 {
+			size, bold, color = bodySize-4, false, "#3c4254"
+		}
+		text = Clean(text)
+		for _, line := range wrap(face(bold, size), text, limit, rows) {
+			if y <= lastLine {
+				add(margin, y, size, bold, color, line, limit, rightToLeft(text))
+			}
+			y += leading
+		}
 	}
-	addText(Height-44, kickerSize, true, "#10131c", "Signalcast")
+	addText(margin, Height-44, kickerSize, true, "#10131c", "Signalcast")
 	return out
 }
 

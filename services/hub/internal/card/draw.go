@@ -24,6 +24,9 @@ func (c *Card) SVG() []byte {
 	escape(&b, Clean(c.Title))
 	fmt.Fprintf(&b, `</title><rect width="%d" height="%d" fill="%s"/><rect width="24" height="%d" fill="%s"/>`, Width, Height,
 		background, Height, c.accent())
+	if c.Chart != nil {
+		c.Chart.writeSVG(&b, c.accent())
+	}
 	b.WriteString(`<g font-family="Go, Helvetica, Arial, sans-serif">`)
 	for _, r := range c.textLines() {
 		weight := 400
@@ -55,6 +58,9 @@ func (c *Card) PNG() ([]byte, error) {
 	img := image.NewRGBA(image.Rect(0, 0, Width, Height))
 	fill(img, img.Bounds(), background)
 	fill(img, image.Rect(0, 0, 24, Height), c.accent())
+	if c.Chart != nil {
+		c.Chart.draw(img, c.accent())
+	}
 	for _, r := range c.drawable().textLines() {
 		pen := font.Drawer{Dst: img, Src: image.NewUniform(rgb(r.color)), Face: face(r.bold, r.size).Face, Dot: fixed.P(r.x, r.y)}
 		pen.DrawString(r.text)

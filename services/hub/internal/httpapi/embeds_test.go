@@ -10,8 +10,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
+	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
@@ -111,6 +115,38 @@ func TestCards(t *testing.T) {
 			}
 		}
 		has(t, b.send("GET", path+"?format=json", ""), "!title=", "!url=")
+	}
+}
+
+// TestCardCharts checks that the cards of a call, a market and an operator have a chart, and that they are served without it if its
+// data cannot be read.
+func TestCardCharts(t *testing.T) {
+	t.Parallel()
+	b, id := withHostileCall(t)
+	now := b.clock.Now()
+	b.ledger.Lock()
+	b.ledger.Histories = map[string][]*cataloguev1.HistoryPoint{"7D " + marketID: {
+		{T: now.Add(-20 * time.Hour).Unix(), P: 0.4}, {T: now.Add(-10 * time.Hour).Unix(), P: 0.3},
+	}}
+	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"mara_k": {Whole: true, Steps: []*recordv1.Step{
+		{Score: 50, Calls: 1, Variance: 25e6}, {Score: 0, Calls: 1, Variance: 25e6},
+	}}}
+	b.ledger.Unlock()
+	cards := map[string]string{
+		"signal/" + id: "Price of NO and the call", "market/" + marketID: "Price of YES, last 7 days", "operator/mara_k": "Points by call. Grey: luck alone",
+	}
+	for path, caption := range cards {
+		svg := b.send("GET", "/api/card/"+path, "").Body.String()
+		if !strings.Contains(svg, caption) || !strings.Contains(svg, "<path") || strings.Contains(svg, "NaN") {
+			t.Errorf("%s has no chart: %s", path, svg)
+		}
+	}
+	b.ledger.Fail(apitest.ErrDB, "ListHistory", "GetCourse")
+	for path, caption := range cards {
+		w := b.send("GET", "/api/card/"+path, "")
+		if w.Code != 200 || strings.Contains(w.Body.String(), caption) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
 	}
 }
 

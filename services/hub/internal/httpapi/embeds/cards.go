@@ -82,6 +82,7 @@ type item struct {
 	market   *marketv1.Market                    // nil unless kind is share.Market
 	sides    *openapi.MarketSides                // of the market or of the market of the call; nil if they are Yes and No
 	record   *recordv1.GetOperatorRecordResponse // nil unless kind is share.Operator
+	side     string                              // name of the called side, or of the side YES of a market
 	disputed bool                                // the outcome of the market is under review
 }
 
@@ -126,10 +127,14 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	if found.GetHandle() != "" {
 		who = "@" + found.GetHandle()
 	}
+	t.side = side
 	t.Card = card.Card{
 		Kicker: "Call", Title: card.Clean(found.GetMarketTitle()), Name: "Market " + found.GetMarketId(),
 		Subtitle: who + " called " + side + " at " + inCents(found.GetScoreBasisBps()), Accent: card.Plain,
 		Lines: []string{"Filed " + day(ledgerclient.Time(found.GetCreatedAt()))},
+	}
+	if found.Confidence != nil {
+		t.Lines[0] += ", " + strconv.Itoa(int(found.GetConfidence())) + "% confident"
 	}
 	if found.GetPriceBps() != found.GetScoreBasisBps() {
 		t.Subtitle += ", stated " + inCents(found.GetPriceBps())
@@ -139,6 +144,10 @@ func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 		reason = ", no points: " + reason
 	} else if found.Score != nil {
 		reason = ", " + view.PointsLabel(int64(*found.Score))
+	}
+	t.Stamp = found.GetStatus()
+	if t.Stamp == string(protocol.Pending) {
+		t.Stamp = "Open"
 	}
 	switch protocol.SignalStatus(found.GetStatus()) {
 	case protocol.Won:
@@ -169,7 +178,7 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 		return item{}, market.ReadError(err)
 	}
 	t := item{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
-	t.sides = showSides(m)
+	t.sides, t.side = showSides(m), view.SideName(m, string(protocol.Yes))
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
 	name := func(side string) string { return view.SideName(m, side) }
 	switch {
@@ -178,8 +187,8 @@ func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 	case m.ResolutionValue != nil:
 		t.Subtitle = "Resolved: " + name(view.OutcomeLabel(m.GetResolutionValue()))
 	case m.YesBps != nil:
-		t.Subtitle = name(string(protocol.Yes)) + " " + inPercent(m.GetYesBps()) + " · " +
-			name(string(protocol.No)) + " " + inPercent(10000-m.GetYesBps())
+		t.Subtitle = name(string(protocol.Yes)) + " " + inCents(m.GetYesBps()) + " · " +
+			name(string(protocol.No)) + " " + inCents(10000-m.GetYesBps())
 	}
 	calls := m.GetYes() + m.GetNo()
 	t.Lines = []string{strconv.FormatInt(calls, 10) + plural(calls, " call", " calls")}
@@ -243,6 +252,7 @@ func (s *Server) Card(c echo.Context) error {
 	if c.QueryParam("format") == "json" {
 		return httpx.Tagged(c, openapi.Card{Title: t.Title, Subtitle: t.Subtitle, Lines: t.Lines, Accent: t.Accent, URL: t.url})
 	}
+	s.addChart(c.Request().Context(), &t)
 	accept := c.Request().Header.Get("Accept")
 	wantsPNG = wantsPNG || !wantsSVG && strings.Contains(accept, "image/png") && !strings.Contains(accept, "image/svg+xml")
 	svg := t.SVG()
@@ -297,8 +307,6 @@ func inCents(bps int32) string {
 	text := strconv.FormatFloat(float64(bps)/100, 'f', 2, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "¢"
 }
-
-func inPercent(bps int32) string { return strings.TrimSuffix(inCents(bps), "¢") + "%" }
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 

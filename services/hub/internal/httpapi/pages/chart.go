@@ -188,31 +188,24 @@ func (s *chartInput) outcome() (at sample, decided bool) {
 
 func (s *chartInput) nowSeconds() float64 { return float64(s.Now.Unix()) }
 
-// inPeriod reports whether a Unix time is within the period that the chart shows, or at most minPeriod after s.Now.
-func (s *chartInput) inPeriod(t int64) bool {
-	from := s.From
-	if from.IsZero() {
-		from = s.Interval.Start(s.Now)
+// start returns the start of the period.
+func (s *chartInput) start() time.Time {
+	if s.From.IsZero() {
+		return s.Interval.Start(s.Now)
 	}
-	return t > 0 && t >= from.Unix() && t <= s.Now.Add(minPeriod).Unix()
+	return s.From
 }
 
-// prices returns the prices of the period in bps, sorted by time, with at most one price for each second.
+// inPeriod reports whether a Unix time is within the period that the chart shows, or at most minPeriod after s.Now.
+func (s *chartInput) inPeriod(t int64) bool {
+	return t > 0 && t >= s.start().Unix() && t <= s.Now.Add(minPeriod).Unix()
+}
+
+// prices returns the prices of the period.
 func (s *chartInput) prices() []sample {
-	list := make([]sample, 0, len(s.Points))
-	for _, p := range s.Points {
-		if s.inPeriod(p.GetT()) && !math.IsNaN(p.GetP()) {
-			list = append(list, sample{float64(p.GetT()), s.valueOf(math.Round(maxPrice * min(max(p.GetP(), 0), 1)))})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b sample) int { return cmp.Compare(a.t, b.t) })
-	out := list[:0]
-	for i, p := range list {
-		if i+1 == len(list) || list[i+1].t != p.t { // keep only the last price of each second
-			out = append(out, p)
-		}
-	}
-	return out
+	return view.List(view.PricesOf(s.Points, s.Side, s.start(), s.Now.Add(minPeriod)), func(p view.Price) sample {
+		return sample{float64(p.At), p.Bps}
+	})
 }
 
 // calls returns the newest calls of the period, at most maxMarks. The highlighted call is the last one, so that no mark covers it.

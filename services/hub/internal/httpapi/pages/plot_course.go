@@ -2,6 +2,7 @@ package pages
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,9 +13,6 @@ import (
 
 // coursePlot is a step line that shows the points of an operator by call number, with the band of luck: the points of 95 of 100
 // forecasters who know no more than the prices.
-//
-// A call at the scoring price p earns 100 (1-p) points with the probability p, and otherwise costs 100 p points. The mean is 0 and
-// the variance is 100² p (1-p). After several independent calls, the band is ±1.96 · 100 · √(Σ p (1-p)).
 type coursePlot struct {
 	Words, Label   string // Words: the points in words, if there are fewer than two steps; Label: description for screen readers
 	Line, Area     string // path data
@@ -39,51 +37,43 @@ func newCoursePlot(c *recordv1.GetCourseResponse) coursePlot {
 		return coursePlot{}
 	}
 	last := steps[len(steps)-1].GetScore()
-	before := float64(c.GetBefore())
-	line, luck := []sample{{v: before}}, []sample{{}}
-	calls, variance := int64(0), int64(0)
-	for _, p := range steps {
-		calls, variance = calls+p.GetCalls(), variance+p.GetVariance()
-		line = append(line, sample{float64(calls), float64(p.GetScore())})
-		luck = append(luck, sample{float64(calls), 1.96 * math.Sqrt(float64(variance)) / 100}) // prices are in bps
+	course := view.CourseOf(c)
+	end := course[len(course)-1]
+	var line, upper, lower []sample
+	for _, p := range course {
+		at := float64(p.Calls)
+		line, upper, lower = append(line, sample{at, p.Points}), append(upper, sample{at, p.High}), append(lower, sample{at, p.Low})
 	}
 	out := coursePlot{End: format.Signed(int(last)), Trend: trendOf(last - c.GetBefore())}
 	if !c.GetWhole() {
 		out.Note = "The chart starts at " + view.PointsLabel(c.GetBefore()) + " and shows the newest 10,000 calls."
 	}
 	if len(steps) < 2 {
-		out.Words = format.CountOf(calls, "counted call") + ", " + view.PointsLabel(last) + "."
+		out.Words = format.CountOf(end.Calls, "counted call") + ", " + view.PointsLabel(last) + "."
 		return out
 	}
-	end := luck[len(luck)-1].v
-	x, y := axis{end: float64(calls), step: roundStep(float64(calls), maxTimeLabels-1)},
-		pointsAxis(append([]sample{{v: before - end}, {v: before + end}}, line...))
+	total := float64(end.Calls)
+	x, y := axis{end: total, step: roundStep(total, maxTimeLabels-1)}, pointsAxis(slices.Concat(line, upper, lower))
 	out.Line = linePath(line, x, y, true)
 	bottom := y.length(min(max(0, y.end), y.start))
-	out.Area, out.Band = areaPath(out.Line, x.length(0), bottom), bandPath(luck, before, x, y)
+	out.Area, out.Band = areaPath(out.Line, x.length(0), bottom), linePath(upper, x, y, false)
+	slices.Reverse(lower)
+	out.Band += "L" + strings.TrimPrefix(linePath(lower, x, y, false), "M") + "Z"
 	low, high := bounds(line, sample.value)
 	out.YTicks, out.XTicks = y.ticks(format.Signed), x.ticks(strconv.Itoa)[1:]
 	out.Now, out.Low, out.High = line[len(line)-1].position(x, y), format.Signed(int(low)), format.Signed(int(high))
-	out.Luck = "±" + strconv.Itoa(int(math.Round(end)))
+	luck := func(p view.CoursePoint) string { return "±" + strconv.Itoa(int(math.Round((p.High-p.Low)/2))) }
+	out.Luck = luck(end)
 	if y.end <= 0 && y.start >= 0 {
 		out.Zero = y.percent(0)
 	}
 	out.Label = "Points by call: lowest " + out.Low + ", highest " + out.High + ", now " + out.End + ", luck alone " + out.Luck
 	for _, i := range spread(len(line)) {
 		out.Table = append(out.Table, courseRow{
-			format.Grouped(int64(line[i].t)), format.Signed(int(line[i].v)), "±" + strconv.Itoa(int(math.Round(luck[i].v))),
+			format.Grouped(course[i].Calls), format.Signed(int(course[i].Points)), luck(course[i]),
 		})
 	}
 	return out
-}
-
-// bandPath returns the path of the area between middle-v and middle+v, where v are the values of the samples.
-func bandPath(half []sample, middle float64, x, y axis) string {
-	upper, lower := make([]sample, len(half)), make([]sample, len(half))
-	for i, h := range half {
-		upper[i], lower[len(half)-1-i] = sample{h.t, middle + h.v}, sample{h.t, middle - h.v}
-	}
-	return linePath(upper, x, y, false) + "L" + strings.TrimPrefix(linePath(lower, x, y, false), "M") + "Z"
 }
 
 // spread returns at most maxTableRows indexes of a list with n entries, at equal distances, with the first and the last one.

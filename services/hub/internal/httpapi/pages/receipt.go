@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -82,7 +81,7 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 	}
 	sig := found.GetSignal()
 	g := site.NewPartReader(ctx, site.PartsTimeout)
-	from, interval := chartPeriod(sig, s.Now())
+	from, to, interval := view.CallPeriod(sig, s.Now())
 	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
 		MarketId: sig.GetMarketId(), Interval: string(interval),
 	})
@@ -94,7 +93,7 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 	p.addResult(sig, outcome)
 	p.Chart = newChart(chartInput{
 		Market: m, Side: protocol.Side(sig.GetDirection()), Points: history.Value.GetPoints(), Own: sig, Receipt: true,
-		Interval: interval, From: from, Now: chartEnd(sig, s.Now()), Stepped: m.GetProvider() == string(protocol.Manual),
+		Interval: interval, From: from, Now: to, Stepped: m.GetProvider() == string(protocol.Manual),
 		Trading: m.GetStatus() == string(protocol.MarketOpen) && !p.Settled,
 	})
 	p.Outcome = view.SideName(m, p.Outcome)
@@ -110,24 +109,6 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 		p.Share = s.shareOf(id, p.Side, p.Price, p.MarketTitle)
 	}
 	return s.RenderParts(c, g, status, "receipt", p)
-}
-
-// chartPeriod returns the start of the price chart of a call, one day before the call, and the shortest interval of the history that
-// contains it.
-func chartPeriod(sig *signalv1.Signal, now time.Time) (from time.Time, interval protocol.Interval) {
-	from = ledgerclient.Time(sig.GetCreatedAt()).Add(-day)
-	if from.Before(protocol.IntervalWeek.Start(now)) {
-		return from, protocol.IntervalAll
-	}
-	return from, protocol.IntervalWeek
-}
-
-// chartEnd returns the end of the price chart of a call: its result, or now while it is open.
-func chartEnd(sig *signalv1.Signal, now time.Time) time.Time {
-	if at := sig.GetResolvedAt(); at != nil {
-		return at.AsTime()
-	}
-	return now
 }
 
 // sidesOf returns a market with the names of its sides. It returns nil if the market cannot be read within titlesTimeout; a page
