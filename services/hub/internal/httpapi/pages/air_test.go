@@ -69,7 +69,7 @@ func TestProgrammeRows(t *testing.T) {
 	yes := 31.55
 	seg := func(title, kind string, from, to int) *programv1.Segment {
 		return &programv1.Segment{
-			Title: title, Kind: kind, YesPrice: &yes,
+			Title: title, Kind: kind, YesPrice: &yes, MarketId: "7",
 			StartsAt: timestamppb.New(at.Add(time.Duration(from) * time.Second)), EndsAt: timestamppb.New(at.Add(time.Duration(to) * time.Second)),
 		}
 	}
@@ -77,7 +77,7 @@ func TestProgrammeRows(t *testing.T) {
 		Segments: []*programv1.Segment{seg("a", "content", -10, 600), seg("b", "bumper", 600, 610), seg("b", "content", 610, 1210), seg("later", "content", 5, 600)},
 		Lanes:    []*programv1.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
 	}
-	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b YES NO 31.55¢}]"} {
+	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]"} {
 		if got := fmt.Sprint(programmeRows(p, wanted, at)); got != want {
 			t.Errorf("%q: %s, want %s", wanted, got, want)
 		}
@@ -86,7 +86,7 @@ func TestProgrammeRows(t *testing.T) {
 		t.Errorf("in a bumper: %v", got)
 	}
 	p.Segments[0].Outcomes = []string{"Ochre Rovers", "Slate City"}
-	if got := fmt.Sprint(programmeRows(p, "", at)); got != "[{science SCIENCE a 31.55¢ 68.45¢ b Ochre Rovers Slate City Ochre Rovers 31.55¢}]" {
+	if got := fmt.Sprint(programmeRows(p, "", at)); got != "[{science SCIENCE a 31.55¢ 68.45¢ b 7 Ochre Rovers Slate City Ochre Rovers 31.55¢}]" {
 		t.Errorf("with named sides: %s", got)
 	}
 	if got := programmeRows(&programv1.Program{}, "", at); got != nil {

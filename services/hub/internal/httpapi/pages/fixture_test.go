@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
@@ -23,6 +24,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/proto/openapi"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/api/apitest"
@@ -76,7 +78,9 @@ func setup(t testing.TB, contact ...string) *fixture {
 	t.Helper()
 	b := &fixture{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC))}
 	b.ledger = apitest.Start(t, b.clock.Now)
-	conn := b.ledger.Conn()
+	conn := b.ledger.Conn(func(r grpc.ServiceRegistrar) {
+		programv1.RegisterProgramReadServiceServer(r, programv1.UnimplementedProgramReadServiceServer{})
+	})
 	log := slog.New(slog.DiscardHandler)
 	b.pins, b.feed = &pins{}, &record{}
 	b.router = httpx.New(httpx.Config{Log: log, Now: b.clock.Now, Degraded: func(path, source string) {
@@ -99,6 +103,7 @@ func setup(t testing.TB, contact ...string) *fixture {
 		Visitor:    func(echo.Context) (grant.Visitor, string, error) { return grant.Visitor{}, "", nil },
 		PublicRead: func(next echo.HandlerFunc) echo.HandlerFunc { return next },
 		OwnPage:    func(c echo.Context) bool { return httpx.SameOrigin(c.Request(), hubURL) },
+		Programs:   programv1.NewProgramReadServiceClient(conn),
 		Now:        b.clock.Now, Log: log,
 	}
 	var err error

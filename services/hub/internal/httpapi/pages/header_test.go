@@ -7,6 +7,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
 // TestHeader checks the links in the header and the footer, and that each page has one skip link to its content.
@@ -117,8 +124,25 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// TestProgrammePage checks that the page of the programme, which has its own layout, is rendered.
+// TestProgrammePage checks that the page of the programme, which has its own layout, is rendered: with the chart, the calls and the
+// address of the market on the stage, and a message about an unknown lane.
 func TestProgrammePage(t *testing.T) {
 	t.Parallel()
-	has(t, setup(t).get("/tv"), 200, "Nothing is on right now.")
+	b := setup(t)
+	has(t, b.get("/tv"), 200, "Nothing is on right now.", "!tv-more")
+	now := b.clock.Now()
+	b.ledger.Lock()
+	b.ledger.Program = &programv1.Program{
+		Segments: []*programv1.Segment{{
+			MarketId: gauge, Title: question, Kind: "content", YesPrice: proto.Float64(31.5), StartsAt: timestamppb.New(now),
+			EndsAt: timestamppb.New(now.Add(time.Minute)),
+		}},
+		Lanes: []*programv1.Lane{{Key: "science", Label: "Science", Segments: []int32{0}}},
+	}
+	b.ledger.Unlock()
+	has(t, b.get("/tv?lane=science"), 200, `<a id="tv-title" href="/m/`+gauge+`">`+question, `data-market="`+gauge+`"`,
+		`aria-label="Price of YES: low 30¢, high 31.5¢, last 31.5¢"`, "<li>@mara_k: NO at 68.5¢</li>", "</svg>hub.example/m/"+gauge+"</a>", "!no lane called")
+	has(t, b.get("/tv?lane=nowhere"), 200, "There is no lane called nowhere. All lanes are shown.", question)
+	b.ledger.Fail(apitest.ErrDB, "ListHistory", "ListLedger")
+	has(t, b.get("/tv"), 200, "YES is at 31.5¢ now.", "!last-calls")
 }

@@ -2,17 +2,22 @@ package pages
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"rsc.io/qr"
 
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
@@ -35,7 +40,20 @@ type tvPage struct {
 	Origins                   string
 	Rows                      []tvRow
 	Stage                     tvRow
+	Market                    *tvMarket // of the stage; nil: none
 }
+
+// tvMarket has the chart, the newest calls and the address of the market on the stage.
+type tvMarket struct {
+	Side, Address string // name of the side YES; address without the scheme
+	Chart         chart
+	Calls         []callRow
+	QRSize        int
+	QRPath        template.HTMLAttr
+}
+
+// tvCalls is the number of calls on the market of the stage.
+const tvCalls = 3
 
 // stationPattern matches the id of a partner station.
 var stationPattern = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
@@ -43,6 +61,7 @@ var stationPattern = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
 // tvRow is a lane of the programme with its current and next segment, as formatted texts.
 type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
+	MarketID                         string
 	YesName, NoName, Price           string // names of the sides; price of YES, with its name unless it is YES
 }
 
@@ -68,10 +87,14 @@ func (s *server) tv(c echo.Context) error {
 		read := site.CallPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
 		g.Wait()
 		p.Rows = programmeRows(read.Value.GetProgram(), p.Lane, s.Now())
+		if p.Lane != "" && read.Value != nil && !hasLane(read.Value.GetProgram(), p.Lane) {
+			p.Heading = "There is no lane called " + p.Lane + ". All lanes are shown."
+		}
 	}
 	g.Wait()
 	if len(p.Rows) > 0 {
 		p.Stage = p.Rows[0]
+		p.Market = s.tvMarketOf(c.Request().Context(), p.Stage.MarketID)
 	}
 	origins := s.videoOrigins(s.liveStreams(c.Request().Context())...)
 	p.Origins = strings.Join(origins, " ")
@@ -98,6 +121,41 @@ func (s *server) liveStreams(ctx context.Context) []string {
 	return out
 }
 
+// tvMarketOf returns the market with the given id. Parts that cannot be read in time are empty. It returns nil if the market cannot
+// be read.
+func (s *server) tvMarketOf(ctx context.Context, id string) *tvMarket {
+	g := site.NewPartReader(ctx, site.PartsTimeout)
+	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
+		MarketId: id, Interval: string(protocol.IntervalDay),
+	})
+	calls := site.CallPart(g, "calls", s.Ledger.Signals.ListLedger, &signalv1.ListLedgerRequest{MarketId: id, Limit: tvCalls})
+	m := s.sidesOf(ctx, id)
+	g.Wait()
+	address := s.HubURL + "/m/" + id
+	code, err := qr.Encode(address, qr.M)
+	if m == nil || err != nil {
+		return nil
+	}
+	_, short, _ := strings.Cut(address, "://")
+	return &tvMarket{
+		Side: view.SideName(m, string(protocol.Yes)), Address: short, Calls: callsOf(calls.Value.GetSignals(), map[string]*marketv1.Market{id: m}),
+		Chart: newChart(chartInput{
+			Market: m, Points: history.Value.GetPoints(), Calls: calls.Value.GetSignals(), Interval: protocol.IntervalDay, Now: s.Now(),
+			Stepped: m.GetProvider() == string(protocol.Manual), Trading: true,
+		}),
+		QRSize: code.Size + 2*qrBorder, QRPath: qrPath(code),
+	}
+}
+
+// hasLane reports whether a lane of the programme has the key or label wanted.
+func hasLane(p *programv1.Program, wanted string) bool {
+	return slices.ContainsFunc(p.GetLanes(), func(l *programv1.Lane) bool { return isLane(l.GetKey(), l.GetLabel(), wanted) })
+}
+
+func isLane(key, label, wanted string) bool {
+	return strings.EqualFold(key, wanted) || strings.EqualFold(label, wanted)
+}
+
 // laneParam returns the lane key in the query in lower case; "" for all lanes or an invalid key.
 func laneParam(raw string) string {
 	lane := strings.ToLower(raw)
@@ -119,7 +177,7 @@ func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 			case seg.GetKind() == "content" && starts.After(now) && row.Next == "" && row.Title != "":
 				row.Next = seg.GetTitle()
 			case row.Title == "" && ledgerclient.Time(seg.GetEndsAt()).After(now) && !starts.After(now):
-				row.Title = seg.GetTitle()
+				row.Title, row.MarketID = seg.GetTitle(), seg.GetMarketId()
 				if seg.YesPrice != nil {
 					yes := int(*seg.YesPrice*100 + 0.5)
 					row.Yes, row.No = format.Cents(yes), format.Cents(10000-yes)
@@ -134,7 +192,7 @@ func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 		if row.Title == "" {
 			continue
 		}
-		if wanted != "" && (strings.EqualFold(row.Key, wanted) || strings.EqualFold(row.Label, wanted)) {
+		if wanted != "" && isLane(row.Key, row.Label, wanted) {
 			return []tvRow{row}
 		}
 		all = append(all, row)

@@ -118,6 +118,9 @@ function show() {
   if (now) {
     write(at('kicker'), now.kicker);
     write(at('title'), now.title);
+    if (now.market) at('title').href = `/m/${encodeURIComponent(now.market)}`;
+    else at('title').removeAttribute('href');
+    if (at('more')) at('more').hidden = at('more').dataset.market !== now.market || Boolean(now.count);
     write(at('count'), now.count === null || now.count === undefined ? '' : String(now.count));
     at('count').hidden = !now.count;
     at('price').hidden = !prices.has(now.market) || Boolean(now.count);
