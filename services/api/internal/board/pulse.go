@@ -37,7 +37,9 @@ type PriceRange struct {
 
 // PulsePrices returns the counted calls on venue markets by range of the scoring price, the lowest first. Ranges without a call
 // are left out. Error: db_unavailable.
-func (s *Service) PulsePrices(ctx context.Context) ([]PriceRange, error) { return s.store.PulsePrices(ctx) }
+func (s *Service) PulsePrices(ctx context.Context) ([]PriceRange, error) {
+	return s.store.PulsePrices(ctx)
+}
 
 // Weeks is the number of weeks of a Series, including the current week.
 const Weeks = 16
