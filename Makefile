@@ -63,9 +63,13 @@ clients: ## Run clients of other projects against a system (ARGS="-run TestClien
 	go test -count=1 $(ARGS) ./test/clients
 
 system-test: ## Test each guarantee, page, client and document against a whole system (ARGS="-run TestX")
-	tools/setup.sh redis postgres chromium node video engine compose && tools/gen.sh script
+	tools/setup.sh redis postgres chromium node video engine compose && tools/gen.sh script && tools/lint.sh
 	failed=0; SYSTEM_SIZE=$(or $(SYSTEM_SIZE),system) go test -count=1 -timeout 60m -run '^TestSimulation' ./services/api/internal/app || failed=$$?; \
 	go test -count=1 -vet=off -timeout 30m $(ARGS) ./test/system/... || failed=$$?; exit $$failed
+
+pages-test: ## Check accessibility and size of every page (FULL=1: three widths, both themes, signed in and out)
+	tools/setup.sh redis postgres chromium node && tools/gen.sh script && tools/lint.sh
+	SYSTEM_SIZE=$(if $(FULL),full,system) go test -count=1 -vet=off -v -timeout 60m -run '^TestQualityOfPages$$' ./test/system/pages
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)
 	tools/setup.sh redis postgres chromium engine

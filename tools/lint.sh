@@ -3,6 +3,7 @@
 #
 #   tools/lint.sh go prose api proto sql shell workflows    these parts, at the same time
 #   tools/lint.sh pages                                     the pages that tests render (make test)
+#   tools/lint.sh                                           only installs what is fetched from npm
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # The build cache is shared with the other targets of the Makefile.
@@ -144,7 +145,7 @@ pages_part() {
 }
 
 # The parts share two processors: the shorter ones run while golangci-lint waits for the compiler.
-case " $* " in *" api "* | *" proto "* | *" sql "*) fetch ;; esac
+case " $* " in "  " | *" api "* | *" proto "* | *" sql "*) fetch ;; esac
 jobs=()
 for part in "$@"; do
 	("${part}_part") >"$tmp/$part.log" 2>&1 &

@@ -57,6 +57,9 @@ func nameOf(source string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(source, ".md"), "/", "-") + ".html"
 }
 
+// scrollable makes the elements focusable that are wider than a small screen, so that a keyboard can scroll them.
+var scrollable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
+
 // renderPage renders a document. It records links within the site without checking them, because their pages may not be
 // rendered yet.
 func renderPage(source string, raw []byte, o Options) (*page, error) {
@@ -96,7 +99,7 @@ func renderPage(source string, raw []byte, o Options) (*page, error) {
 	if err := md.Renderer().Render(&b, raw, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	p.Body = template.HTML(b.String()) // safe: the renderer leaves out HTML of the document
+	p.Body = template.HTML(scrollable.Replace(b.String())) // safe: the renderer leaves out HTML of the document
 	return p, nil
 }
 

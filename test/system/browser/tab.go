@@ -151,6 +151,12 @@ func (b *Tab) Click(selector string, appear ...string) {
 	}
 }
 
+// ClickIfShown clicks the first displayed element that a CSS selector matches, if there is one.
+func (b *Tab) ClickIfShown(selector string) {
+	b.t.Helper()
+	Eval[bool](b, all(selector)+`.find(e => e.getClientRects().length)?.click() === undefined`)
+}
+
 // Type waits until an input element is visible and types text into it.
 func (b *Tab) Type(selector, text string) {
 	b.t.Helper()

@@ -52,7 +52,10 @@ func TestFeedPageReconnects(t *testing.T) {
 		s.RequireReady(t)
 		insistOnCall(t, s, callers[2*i+1], market)
 		for _, o := range callers[:2*i+2] {
-			b.Await("#feed-rows", "@"+o.Handle)
+			stack.Eventually(t, browser.Within, "the call of "+o.Handle+" in the feed", func() bool {
+				b.ClickIfShown("#feed-new")
+				return b.Count(`#feed-rows a[href='/u/`+o.Handle+`']`) > 0
+			})
 		}
 	}
 	b.Await("#feed-phase", "Live")

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +14,8 @@ import (
 
 const feedUpdate = 10 * time.Second
 
-// TestFeedPage checks that the feed page shows new events within seconds, shows texts unchanged, and can be paused. The test
-// does not run in parallel, because it counts the events on the page.
+// TestFeedPage checks that the feed page shows new events within seconds, shows texts unchanged, and gathers new events
+// behind a button. The test does not run in parallel, because it counts the events on the page.
 func TestFeedPage(t *testing.T) {
 	s := system(t)
 	before, p := s.NewOperator(t), s.NewOperator(t)
@@ -31,8 +32,7 @@ func TestFeedPage(t *testing.T) {
 	market := s.NewNativeMarket(t, 5000, nil)
 	p.NewCall(t, market, "YES", 5200, stack.JSON{"textTake": "the gauge is rising"})
 	for _, b := range tabs {
-		b.AwaitWithin(feedUpdate, "#feed-rows li", "Call", "@"+p.Handle, "YES at 52¢", "the gauge is rising")
-		b.AwaitWithin(feedUpdate, "#feed-lag", " s")
+		awaitEvent(t, b, "Call", "@"+p.Handle, "YES at 52¢", "the gauge is rising")
 		for _, link := range []string{"/m/" + market, "/u/" + p.Handle} {
 			if n := b.Count("#feed-rows a[href='" + link + "']"); n != 1 {
 				t.Errorf("the page has %d links to %s; want 1", n, link)
@@ -44,10 +44,10 @@ func TestFeedPage(t *testing.T) {
 	b := tabs[0]
 	market = s.NewNativeMarket(t, 5000, nil)
 	t.Run("hostile texts", func(t *testing.T) { requireHostileFeed(t, s, b, market) })
-	t.Run("pause", func(t *testing.T) { requirePause(t, s, b, market) })
+	t.Run("button", func(t *testing.T) { requireButton(t, s, b, market) })
 	t.Run("results", func(t *testing.T) {
 		s.Finalize(t, market, "YES")
-		b.AwaitWithin(feedUpdate, "#feed-rows", "Won, +50 points")
+		awaitEvent(t, b, "Won, +50 points")
 		b.RequireNoProblems()
 		b.Visit(s.Hub+"/feed?of=resolutions", http.StatusOK)
 		b.Await("#feed-rows", read(t, s.Hub+"/api/m/"+market).Text("question"), "YES")
@@ -67,6 +67,7 @@ func requireHostileFeed(t *testing.T, s *stack.Stack, b *browser.Tab, market str
 	for i, o := range s.SeedOperators(t, len(texts)) {
 		o.NewCall(t, market, "YES", 5000, stack.JSON{"textTake": texts[i]})
 		stack.Eventually(t, feedUpdate, "the take "+texts[i], func() bool {
+			b.ClickIfShown("#feed-new")
 			shown := b.Texts("#feed-rows li:first-child p")
 			return len(shown) == 1 && shown[0] == strings.TrimSpace(texts[i])
 		})
@@ -80,16 +81,28 @@ func requireHostileFeed(t *testing.T, s *stack.Stack, b *browser.Tab, market str
 	b.RequireNoProblems()
 }
 
-// requirePause requires that a paused page counts new events and shows them when it continues.
-func requirePause(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
-	b.Click("#feed-pause")
-	s.NewOperator(t).NewCall(t, market, "YES", 5000, stack.JSON{"textTake": "while it is paused"})
-	b.AwaitWithin(feedUpdate, "#feed-pause", "Resume (1 new)")
-	if shown := b.Texts("#feed-rows li:first-child p"); len(shown) == 1 && shown[0] == "while it is paused" {
-		t.Error("the paused page shows a new event")
+// awaitEvent waits until the list of the page has the texts. It shows new events.
+func awaitEvent(t *testing.T, b *browser.Tab, texts ...string) {
+	t.Helper()
+	stack.Eventually(t, feedUpdate, strings.Join(texts, ", ")+" in the feed", func() bool {
+		b.ClickIfShown("#feed-new")
+		shown := strings.Join(b.Texts("#feed-rows"), "")
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) })
+	})
+}
+
+// requireButton requires that a new event waits behind a button that counts it, and that the button shows it.
+func requireButton(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
+	s.NewOperator(t).NewCall(t, market, "YES", 5000, stack.JSON{"textTake": "behind the button"})
+	b.AwaitWithin(feedUpdate, "#feed-new", "Show 1 new event")
+	if shown := b.Texts("#feed-rows li:first-child p"); len(shown) == 1 && shown[0] == "behind the button" {
+		t.Error("the page shows the event before the button is pressed")
 	}
-	b.Click("#feed-pause")
-	b.AwaitWithin(feedUpdate, "#feed-rows li", "while it is paused")
+	b.Click("#feed-new")
+	b.AwaitWithin(feedUpdate, "#feed-rows li", "behind the button")
+	if b.Visible("feed-new") != "" {
+		t.Error("the page shows the button without new events")
+	}
 }
 
 // requireFeedWithoutScript requires that the page contains the newest events, at most 50, when scripts are disabled.
@@ -112,7 +125,7 @@ func requireFeedWithoutScript(t *testing.T, s *stack.Stack) {
 		t.Errorf("the content security policy is %q; want one that ends with %q", policy, permitted)
 	}
 	script := `<script type="module" src="/static/feed.js?v=`
-	if n := strings.Count(page, "<script"); n != 3 || !strings.Contains(page, script) || strings.Contains(page, " style=") {
-		t.Errorf("the page has %d scripts; want feed.js, the two scripts of all pages, and no inline style", n)
+	if n := strings.Count(page, "<script"); n != 2 || !strings.Contains(page, script) || strings.Contains(page, " style=") {
+		t.Errorf("the page has %d scripts; want feed.js, the script of all pages, and no inline style", n)
 	}
 }

@@ -33,7 +33,7 @@ func TestPagesNameTheSides(t *testing.T) {
 	p.NewCall(t, m.ID, "NO", 6850, nil)
 	q.NewCall(t, m.ID, "YES", 3150, nil)
 	for _, b := range tabs {
-		b.AwaitWithin(feedUpdate, "#feed-rows", "@"+p.Handle, hostile+" at 68.5¢", "@"+q.Handle, cut+" at 31.5¢")
+		awaitEvent(t, b, "@"+p.Handle, hostile+" at 68.5¢", "@"+q.Handle, cut+" at 31.5¢")
 		b.Visit(s.Hub+"/feed?x=fresh", http.StatusOK)
 		b.Shows("#feed-rows", hostile+" at 68.5¢", cut+" at 31.5¢")
 		b.RequireFits()
@@ -59,6 +59,7 @@ func TestPagesNameTheSides(t *testing.T) {
 	m.Resolve(t, "YES")
 	stack.Eventually(t, time.Minute, "the resolution in the feed", func() bool {
 		s.Scan(t)
+		b.ClickIfShown("#feed-new")
 		return slices.Contains(b.Texts("#feed-rows .fact"), cut)
 	})
 	b.Visit(s.Hub+"/m/"+m.ID, http.StatusOK)

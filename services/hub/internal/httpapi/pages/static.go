@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/labstack/echo/v4"
@@ -19,12 +21,16 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// stylesheet is the name of the stylesheet of all pages.
-const stylesheet = "app.css"
+// joined contains the static files that consist of several files, which are joined in the order of their names.
+var joined = map[string]string{"app.css": "static/css/*.css", "app.js": "static/app/*.js"}
 
-// readStylesheet returns the files of static/css in the order of their names as one stylesheet.
-func readStylesheet() ([]byte, error) {
-	parts, err := fs.Glob(staticFiles, "static/css/*.css")
+// readStatic returns the content of a static file.
+func readStatic(name string) ([]byte, error) {
+	pattern, ok := joined[name]
+	if !ok {
+		return staticFiles.ReadFile("static/" + name)
+	}
+	parts, err := fs.Glob(staticFiles, pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +43,6 @@ func readStylesheet() ([]byte, error) {
 		out.Write(part)
 	}
 	return out.Bytes(), nil
-}
-
-// readStatic returns the content of a static file.
-func readStatic(name string) ([]byte, error) {
-	if name == stylesheet {
-		return readStylesheet()
-	}
-	return staticFiles.ReadFile("static/" + name)
 }
 
 var contentTypes = map[string]string{
@@ -86,7 +84,7 @@ var readFiles = sync.OnceValues(func() (files, error) {
 	if err != nil {
 		return files{}, err
 	}
-	for _, name := range append(own, stylesheet) {
+	for _, name := range append(own, slices.Collect(maps.Keys(joined))...) {
 		name = path.Base(name)
 		kind, known := contentTypes[path.Ext(name)]
 		if !known {

@@ -3,7 +3,7 @@
 const root = document.getElementById('feed');
 const at = (name) => document.getElementById(`feed-${name}`);
 const list = at('rows');
-const maxRows = 200; // rows on the page, and events in the queue while the feed is paused
+const maxRows = 200; // rows on the page, and events behind the button
 
 const labels = {
   'signal.created': 'Call', 'signal.event': 'Note', 'signal.resolved': 'Result',
@@ -51,7 +51,7 @@ function element(name, set, ...children) {
 function build(row) {
   const who = row.who ? [' ', element('a', { href: to('/u/', row.who), textContent: `@${row.who}` })] : [];
   const time = element('time', { dateTime: row.at, textContent: 'just now' });
-  time.dataset.ago = ''; // times.js shows the age
+  time.dataset.ago = ''; // the script of all pages shows the age
   const li = element(
     'li', { className: row.type.replaceAll('.', '-') },
     element('span', { className: 'meta' }, element('span', {}, element('b', { textContent: row.label }), ...who), time),
@@ -67,7 +67,6 @@ function build(row) {
 
 // put adds an event on top of the list, once. A movement replaces an older one of the same market.
 function put(event) {
-  if (!labels[event.type]) return; // unknown event type
   const row = describe(event);
   for (const li of list.children) {
     if (row.seq && li.dataset.seq === String(row.seq)) return;
@@ -81,26 +80,26 @@ function put(event) {
   at('none').hidden = true;
 }
 
-let paused = false;
-let queue = [];
-let missed = 0; // events received while paused
+let waiting = []; // events that arrived since the page was opened or the button was pressed
+let arrived = 0; // their number, also of those that the queue has dropped
 
+// receive adds an event behind the button, so that the list does not move while it is read.
 function receive(event) {
-  if (!paused) return put(event);
-  missed++;
-  queue.push(event);
-  if (queue.length > maxRows) queue.shift();
-  at('pause').textContent = `Resume (${missed} new)`;
+  if (!labels[event.type]) return; // unknown event type
+  arrived++;
+  waiting.push(event);
+  if (waiting.length > maxRows) waiting.shift();
+  at('new').textContent = `Show ${arrived} new ${arrived === 1 ? 'event' : 'events'}`;
+  at('new').hidden = false;
 }
 
-at('pause').addEventListener('click', () => {
-  paused = !paused;
-  at('pause').textContent = paused ? 'Resume' : 'Pause';
-  if (paused) return;
-  if (missed > maxRows) list.replaceChildren(); // the queue is incomplete, so start with an empty list
-  for (const event of queue) put(event);
-  queue = [];
-  missed = 0;
+at('new').addEventListener('click', () => {
+  if (arrived > maxRows) list.replaceChildren(); // the queue is incomplete, so start with an empty list
+  for (const event of waiting) put(event);
+  waiting = [];
+  arrived = 0;
+  at('new').hidden = true;
+  list.querySelector('a')?.focus({ preventScroll: true });
 });
 
 function showState(state) {
@@ -112,37 +111,33 @@ function showState(state) {
   root.dataset.phase = state.phase;
 }
 
+// The libraries and the data are loaded after the first paint.
+await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
 const [{ open }, { sideName }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 const { socket, channel, head } = root.dataset;
 const numbered = channel !== 'wire' && !at('unavailable');
 const feed = open({ url: socket, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: showState });
 let heartbeatAt = 0;
-at('state').hidden = at('pause').hidden = false;
 
 setInterval(() => {
   if (heartbeatAt) at('beat').textContent = `${Math.round((Date.now() - heartbeatAt) / 1000)} s ago`;
 }, 1000);
 
 function handle(m) {
-  at('head').textContent = String(feed.stats().head);
   switch (m.op) {
     case 'beat':
       heartbeatAt = Date.now();
-      at('beat').textContent = '0 s ago';
+      at('beat').textContent = 'just now';
       return;
     case 'snapshot':
-      if (paused) return;
       list.replaceChildren();
       for (const item of [...(m.data.items ?? [])].reverse()) put({ type: 'wire.move', at: m.at, data: item });
       return;
     case 'gap':
       at('phase').textContent = 'Some events were missed. Reload the page.';
       return;
-    case 'event': {
-      const lag = Date.now() + feed.stats().clock - Date.parse(m.at);
-      at('lag').textContent = `${(Math.max(0, lag) / 1000).toFixed(1)} s`;
+    case 'event':
       receive(m);
-    }
   }
 }
 

@@ -4,6 +4,8 @@
 const root = document.getElementById('overlay');
 const at = (name) => document.getElementById(`overlay-${name}`);
 const { handle, socket } = root.dataset;
+// The libraries and the data are loaded after the first paint.
+await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
 const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, write }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 
 // Limits the scale so that the box, which is 26 characters wide plus margins, fits the width of the video.
