@@ -3378,10 +3378,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the page of connected apps
-         * @description Permissions of each connected app, with a button that ends its grant.
+         * Redirect to the page of connected apps
+         * @description The former address of the page.
          */
-        get: operations["getConnectedAppsPage"];
+        get: operations["redirectConnectedApps"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4270,10 +4270,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the page of the caller's profile
-         * @description A form with the texts of the user, and the user's claims.
+         * Redirect to the page of the caller's profile
+         * @description The former address of the page.
          */
-        get: operations["getOwnProfilePage"];
+        get: operations["redirectOwnProfile"];
         put?: never;
         /**
          * Change the profile on the profile page
@@ -4638,6 +4638,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings/apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of connected apps
+         * @description Permissions of each connected app, with a button that ends its grant.
+         */
+        get: operations["getConnectedAppsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings/delete": {
         parameters: {
             query?: never;
@@ -4742,6 +4762,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of the caller's profile
+         * @description A form with the texts of the user, and the user's claims.
+         */
+        get: operations["getOwnProfilePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings/sessions/revoke": {
         parameters: {
             query?: never;
@@ -4811,7 +4851,7 @@ export interface paths {
         };
         /**
          * Redirect to the identity provider
-         * @description `return_to` is a page of the hub; any other value selects `/profile`.
+         * @description `return_to` is a page of the hub; any other value selects `/settings/profile`.
          */
         get: operations["getSignInPage"];
         put?: never;
@@ -14246,7 +14286,7 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    getConnectedAppsPage: {
+    redirectConnectedApps: {
         parameters: {
             query?: never;
             header?: never;
@@ -14255,7 +14295,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
@@ -15129,19 +15168,15 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    getOwnProfilePage: {
+    redirectOwnProfile: {
         parameters: {
-            query?: {
-                /** @description The form that was submitted. */
-                done?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
@@ -15590,6 +15625,19 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getConnectedAppsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
     deleteAccountByForm: {
         parameters: {
             query?: never;
@@ -15707,6 +15755,22 @@ export interface operations {
             };
         };
         responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOwnProfilePage: {
+        parameters: {
+            query?: {
+                /** @description The form that was submitted. */
+                done?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };
