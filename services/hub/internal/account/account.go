@@ -32,9 +32,9 @@ type Row struct{ Key, JSON string }
 
 // Sections lists the sections of rows that the hub stores about an account.
 var Sections = []string{
-	"sessions", "devices", "following", "watched_markets", "notifications", "notification_settings", "milestones", "wallets", "exports",
-	"messages", "signing_keys", "apps", "connected_apps", "reports", "announced_broadcasts", "streamer", "overlay", "overlay_changes",
-	"broadcasts", "clips", "streams", "stream_key",
+	"sessions", "devices", "following", "ended_follows", "watched_markets", "notifications", "notification_settings",
+	"milestones", "wallets", "exports", "messages", "signing_keys", "apps", "connected_apps", "reports",
+	"announced_broadcasts", "streamer", "overlay", "overlay_changes", "broadcasts", "clips", "streams", "stream_key",
 }
 
 // Store stores exports and reads the rows of accounts. Error of all methods: db_unavailable.

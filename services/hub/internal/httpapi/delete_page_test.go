@@ -40,6 +40,7 @@ func TestDeletion(t *testing.T) {
 		links = '{https://planted.example}' WHERE handle = 'mara_k'`)
 	b.ledger.Exec(`INSERT INTO webhooks (id, user_id, url, channels, types, created_at, secret, taken)
 		VALUES (gen_random_uuid(), $1, 'https://planted.example/hook', '{all}', '{}', now(), 'sealed', 0)`, b.mara.GetId())
+	b.ledger.Exec(`INSERT INTO hub.seen_follows (followed, follower, seen_at) VALUES ($1, $2, now())`, tide.GetId(), b.mara.GetId())
 	b.ledger.Exec(`INSERT INTO hub.streams (market_id, handle, url, label, updated_at) VALUES ($1, 'mara_k', 'https://planted.example/s.m3u8', '', now())`, marketID)
 	counters := func() string {
 		return apitest.Get[string](b.ledger, `SELECT json_build_array(t.total, s.score, m.yes, m.crowd_yes)::text FROM operator_totals t
@@ -76,6 +77,7 @@ func TestDeletion(t *testing.T) {
 	want(t, b.send("GET", "/u/mara_k", "", with("Accept", "text/html")), 404, "")
 	want(t, b.send("GET", "/api/signals/"+id, ""), 200, "", "!planted")
 	want(t, b.send("GET", "/receipts/"+id, "", with("Accept", "text/html")), 200, "", "!planted")
+	equal(t, b.count("hub.seen_follows"), 0)
 	if after := counters(); after != before {
 		t.Errorf("counters were %s and are %s", before, after)
 	}
