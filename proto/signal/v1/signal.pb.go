@@ -2076,6 +2076,163 @@ func (x *CountCallsResponse) GetCalls() []int64 {
 	return nil
 }
 
+type ListClosingMarketsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorIds   []string               `protobuf:"bytes,1,rep,name=operator_ids,json=operatorIds,proto3" json:"operator_ids,omitempty"` // at most 1,000
+	MarketIds     []string               `protobuf:"bytes,2,rep,name=market_ids,json=marketIds,proto3" json:"market_ids,omitempty"`       // at most 1,000
+	Before        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`                              // markets that close after now and not after this time
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListClosingMarketsRequest) Reset() {
+	*x = ListClosingMarketsRequest{}
+	mi := &file_signal_v1_signal_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListClosingMarketsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListClosingMarketsRequest) ProtoMessage() {}
+
+func (x *ListClosingMarketsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListClosingMarketsRequest.ProtoReflect.Descriptor instead.
+func (*ListClosingMarketsRequest) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ListClosingMarketsRequest) GetOperatorIds() []string {
+	if x != nil {
+		return x.OperatorIds
+	}
+	return nil
+}
+
+func (x *ListClosingMarketsRequest) GetMarketIds() []string {
+	if x != nil {
+		return x.MarketIds
+	}
+	return nil
+}
+
+func (x *ListClosingMarketsRequest) GetBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+type ListClosingMarketsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Closing       []*Closing             `protobuf:"bytes,1,rep,name=closing,proto3" json:"closing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListClosingMarketsResponse) Reset() {
+	*x = ListClosingMarketsResponse{}
+	mi := &file_signal_v1_signal_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListClosingMarketsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListClosingMarketsResponse) ProtoMessage() {}
+
+func (x *ListClosingMarketsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListClosingMarketsResponse.ProtoReflect.Descriptor instead.
+func (*ListClosingMarketsResponse) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ListClosingMarketsResponse) GetClosing() []*Closing {
+	if x != nil {
+		return x.Closing
+	}
+	return nil
+}
+
+// Closing is a market that closes soon.
+type Closing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MarketId      string                 `protobuf:"bytes,1,opt,name=market_id,json=marketId,proto3" json:"market_id,omitempty"`
+	OperatorId    string                 `protobuf:"bytes,2,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"` // operator with a call on the market; empty: the request has the market
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Closing) Reset() {
+	*x = Closing{}
+	mi := &file_signal_v1_signal_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Closing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Closing) ProtoMessage() {}
+
+func (x *Closing) ProtoReflect() protoreflect.Message {
+	mi := &file_signal_v1_signal_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Closing.ProtoReflect.Descriptor instead.
+func (*Closing) Descriptor() ([]byte, []int) {
+	return file_signal_v1_signal_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Closing) GetMarketId() string {
+	if x != nil {
+		return x.MarketId
+	}
+	return ""
+}
+
+func (x *Closing) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
 var File_signal_v1_signal_proto protoreflect.FileDescriptor
 
 const file_signal_v1_signal_proto_rawDesc = "" +
@@ -2295,13 +2452,24 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\x11CountCallsRequest\x12!\n" +
 	"\foperator_ids\x18\x01 \x03(\tR\voperatorIds\"*\n" +
 	"\x12CountCallsResponse\x12\x14\n" +
-	"\x05calls\x18\x01 \x03(\x03R\x05calls2\xee\x03\n" +
+	"\x05calls\x18\x01 \x03(\x03R\x05calls\"\x91\x01\n" +
+	"\x19ListClosingMarketsRequest\x12!\n" +
+	"\foperator_ids\x18\x01 \x03(\tR\voperatorIds\x12\x1d\n" +
+	"\n" +
+	"market_ids\x18\x02 \x03(\tR\tmarketIds\x122\n" +
+	"\x06before\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06before\"U\n" +
+	"\x1aListClosingMarketsResponse\x127\n" +
+	"\aclosing\x18\x01 \x03(\v2\x1d.signalcast.signal.v1.ClosingR\aclosing\"G\n" +
+	"\aClosing\x12\x1b\n" +
+	"\tmarket_id\x18\x01 \x01(\tR\bmarketId\x12\x1f\n" +
+	"\voperator_id\x18\x02 \x01(\tR\n" +
+	"operatorId2\xee\x03\n" +
 	"\rSignalService\x12M\n" +
 	"\x04File\x12!.signalcast.signal.v1.FileRequest\x1a\".signalcast.signal.v1.FileResponse\x12Y\n" +
 	"\bFileMany\x12%.signalcast.signal.v1.FileManyRequest\x1a&.signalcast.signal.v1.FileManyResponse\x12b\n" +
 	"\vAppendEvent\x12(.signalcast.signal.v1.AppendEventRequest\x1a).signalcast.signal.v1.AppendEventResponse\x12e\n" +
 	"\fRehearseFile\x12).signalcast.signal.v1.RehearseFileRequest\x1a*.signalcast.signal.v1.RehearseFileResponse\x12h\n" +
-	"\rRehearseEvent\x12*.signalcast.signal.v1.RehearseEventRequest\x1a+.signalcast.signal.v1.RehearseEventResponse2\xae\x05\n" +
+	"\rRehearseEvent\x12*.signalcast.signal.v1.RehearseEventRequest\x1a+.signalcast.signal.v1.RehearseEventResponse2\xa7\x06\n" +
 	"\x11SignalReadService\x12\\\n" +
 	"\tGetSignal\x12&.signalcast.signal.v1.GetSignalRequest\x1a'.signalcast.signal.v1.GetSignalResponse\x12_\n" +
 	"\n" +
@@ -2312,7 +2480,8 @@ const file_signal_v1_signal_proto_rawDesc = "" +
 	"\bGetCrowd\x12%.signalcast.signal.v1.GetCrowdRequest\x1a&.signalcast.signal.v1.GetCrowdResponse\x12b\n" +
 	"\vListCallers\x12(.signalcast.signal.v1.ListCallersRequest\x1a).signalcast.signal.v1.ListCallersResponse\x12_\n" +
 	"\n" +
-	"CountCalls\x12'.signalcast.signal.v1.CountCallsRequest\x1a(.signalcast.signal.v1.CountCallsResponseB;Z9github.com/signalcast/signalcast/proto/signal/v1;signalv1b\x06proto3"
+	"CountCalls\x12'.signalcast.signal.v1.CountCallsRequest\x1a(.signalcast.signal.v1.CountCallsResponse\x12w\n" +
+	"\x12ListClosingMarkets\x12/.signalcast.signal.v1.ListClosingMarketsRequest\x1a0.signalcast.signal.v1.ListClosingMarketsResponseB;Z9github.com/signalcast/signalcast/proto/signal/v1;signalv1b\x06proto3"
 
 var (
 	file_signal_v1_signal_proto_rawDescOnce sync.Once
@@ -2326,96 +2495,103 @@ func file_signal_v1_signal_proto_rawDescGZIP() []byte {
 	return file_signal_v1_signal_proto_rawDescData
 }
 
-var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_signal_v1_signal_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_signal_v1_signal_proto_goTypes = []any{
-	(*Draft)(nil),                 // 0: signalcast.signal.v1.Draft
-	(*Signal)(nil),                // 1: signalcast.signal.v1.Signal
-	(*Filing)(nil),                // 2: signalcast.signal.v1.Filing
-	(*Event)(nil),                 // 3: signalcast.signal.v1.Event
-	(*FileRequest)(nil),           // 4: signalcast.signal.v1.FileRequest
-	(*FileManyRequest)(nil),       // 5: signalcast.signal.v1.FileManyRequest
-	(*FileManyResponse)(nil),      // 6: signalcast.signal.v1.FileManyResponse
-	(*FileAnswer)(nil),            // 7: signalcast.signal.v1.FileAnswer
-	(*FileResponse)(nil),          // 8: signalcast.signal.v1.FileResponse
-	(*AppendEventRequest)(nil),    // 9: signalcast.signal.v1.AppendEventRequest
-	(*AppendEventResponse)(nil),   // 10: signalcast.signal.v1.AppendEventResponse
-	(*RehearseFileRequest)(nil),   // 11: signalcast.signal.v1.RehearseFileRequest
-	(*RehearseFileResponse)(nil),  // 12: signalcast.signal.v1.RehearseFileResponse
-	(*RehearseEventRequest)(nil),  // 13: signalcast.signal.v1.RehearseEventRequest
-	(*RehearseEventResponse)(nil), // 14: signalcast.signal.v1.RehearseEventResponse
-	(*GetSignalRequest)(nil),      // 15: signalcast.signal.v1.GetSignalRequest
-	(*GetSignalResponse)(nil),     // 16: signalcast.signal.v1.GetSignalResponse
-	(*ListEventsRequest)(nil),     // 17: signalcast.signal.v1.ListEventsRequest
-	(*ListEventsResponse)(nil),    // 18: signalcast.signal.v1.ListEventsResponse
-	(*ListFeedRequest)(nil),       // 19: signalcast.signal.v1.ListFeedRequest
-	(*ListFeedResponse)(nil),      // 20: signalcast.signal.v1.ListFeedResponse
-	(*ListLedgerRequest)(nil),     // 21: signalcast.signal.v1.ListLedgerRequest
-	(*ListLedgerResponse)(nil),    // 22: signalcast.signal.v1.ListLedgerResponse
-	(*GetCrowdRequest)(nil),       // 23: signalcast.signal.v1.GetCrowdRequest
-	(*GetCrowdResponse)(nil),      // 24: signalcast.signal.v1.GetCrowdResponse
-	(*ListCallersRequest)(nil),    // 25: signalcast.signal.v1.ListCallersRequest
-	(*ListCallersResponse)(nil),   // 26: signalcast.signal.v1.ListCallersResponse
-	(*CountCallsRequest)(nil),     // 27: signalcast.signal.v1.CountCallsRequest
-	(*CountCallsResponse)(nil),    // 28: signalcast.signal.v1.CountCallsResponse
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*v1.Caller)(nil),             // 30: signalcast.operator.v1.Caller
+	(*Draft)(nil),                      // 0: signalcast.signal.v1.Draft
+	(*Signal)(nil),                     // 1: signalcast.signal.v1.Signal
+	(*Filing)(nil),                     // 2: signalcast.signal.v1.Filing
+	(*Event)(nil),                      // 3: signalcast.signal.v1.Event
+	(*FileRequest)(nil),                // 4: signalcast.signal.v1.FileRequest
+	(*FileManyRequest)(nil),            // 5: signalcast.signal.v1.FileManyRequest
+	(*FileManyResponse)(nil),           // 6: signalcast.signal.v1.FileManyResponse
+	(*FileAnswer)(nil),                 // 7: signalcast.signal.v1.FileAnswer
+	(*FileResponse)(nil),               // 8: signalcast.signal.v1.FileResponse
+	(*AppendEventRequest)(nil),         // 9: signalcast.signal.v1.AppendEventRequest
+	(*AppendEventResponse)(nil),        // 10: signalcast.signal.v1.AppendEventResponse
+	(*RehearseFileRequest)(nil),        // 11: signalcast.signal.v1.RehearseFileRequest
+	(*RehearseFileResponse)(nil),       // 12: signalcast.signal.v1.RehearseFileResponse
+	(*RehearseEventRequest)(nil),       // 13: signalcast.signal.v1.RehearseEventRequest
+	(*RehearseEventResponse)(nil),      // 14: signalcast.signal.v1.RehearseEventResponse
+	(*GetSignalRequest)(nil),           // 15: signalcast.signal.v1.GetSignalRequest
+	(*GetSignalResponse)(nil),          // 16: signalcast.signal.v1.GetSignalResponse
+	(*ListEventsRequest)(nil),          // 17: signalcast.signal.v1.ListEventsRequest
+	(*ListEventsResponse)(nil),         // 18: signalcast.signal.v1.ListEventsResponse
+	(*ListFeedRequest)(nil),            // 19: signalcast.signal.v1.ListFeedRequest
+	(*ListFeedResponse)(nil),           // 20: signalcast.signal.v1.ListFeedResponse
+	(*ListLedgerRequest)(nil),          // 21: signalcast.signal.v1.ListLedgerRequest
+	(*ListLedgerResponse)(nil),         // 22: signalcast.signal.v1.ListLedgerResponse
+	(*GetCrowdRequest)(nil),            // 23: signalcast.signal.v1.GetCrowdRequest
+	(*GetCrowdResponse)(nil),           // 24: signalcast.signal.v1.GetCrowdResponse
+	(*ListCallersRequest)(nil),         // 25: signalcast.signal.v1.ListCallersRequest
+	(*ListCallersResponse)(nil),        // 26: signalcast.signal.v1.ListCallersResponse
+	(*CountCallsRequest)(nil),          // 27: signalcast.signal.v1.CountCallsRequest
+	(*CountCallsResponse)(nil),         // 28: signalcast.signal.v1.CountCallsResponse
+	(*ListClosingMarketsRequest)(nil),  // 29: signalcast.signal.v1.ListClosingMarketsRequest
+	(*ListClosingMarketsResponse)(nil), // 30: signalcast.signal.v1.ListClosingMarketsResponse
+	(*Closing)(nil),                    // 31: signalcast.signal.v1.Closing
+	(*timestamppb.Timestamp)(nil),      // 32: google.protobuf.Timestamp
+	(*v1.Caller)(nil),                  // 33: signalcast.operator.v1.Caller
 }
 var file_signal_v1_signal_proto_depIdxs = []int32{
-	29, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
-	29, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
-	29, // 2: signalcast.signal.v1.Signal.closes_at:type_name -> google.protobuf.Timestamp
-	29, // 3: signalcast.signal.v1.Signal.quote_at:type_name -> google.protobuf.Timestamp
-	29, // 4: signalcast.signal.v1.Signal.confirmed_at:type_name -> google.protobuf.Timestamp
-	29, // 5: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
-	30, // 6: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	32, // 0: signalcast.signal.v1.Signal.created_at:type_name -> google.protobuf.Timestamp
+	32, // 1: signalcast.signal.v1.Signal.resolved_at:type_name -> google.protobuf.Timestamp
+	32, // 2: signalcast.signal.v1.Signal.closes_at:type_name -> google.protobuf.Timestamp
+	32, // 3: signalcast.signal.v1.Signal.quote_at:type_name -> google.protobuf.Timestamp
+	32, // 4: signalcast.signal.v1.Signal.confirmed_at:type_name -> google.protobuf.Timestamp
+	32, // 5: signalcast.signal.v1.Event.created_at:type_name -> google.protobuf.Timestamp
+	33, // 6: signalcast.signal.v1.FileRequest.caller:type_name -> signalcast.operator.v1.Caller
 	0,  // 7: signalcast.signal.v1.FileRequest.draft:type_name -> signalcast.signal.v1.Draft
 	4,  // 8: signalcast.signal.v1.FileManyRequest.calls:type_name -> signalcast.signal.v1.FileRequest
 	7,  // 9: signalcast.signal.v1.FileManyResponse.answers:type_name -> signalcast.signal.v1.FileAnswer
 	2,  // 10: signalcast.signal.v1.FileAnswer.filing:type_name -> signalcast.signal.v1.Filing
 	2,  // 11: signalcast.signal.v1.FileResponse.filing:type_name -> signalcast.signal.v1.Filing
-	30, // 12: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	33, // 12: signalcast.signal.v1.AppendEventRequest.caller:type_name -> signalcast.operator.v1.Caller
 	3,  // 13: signalcast.signal.v1.AppendEventResponse.event:type_name -> signalcast.signal.v1.Event
-	30, // 14: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
+	33, // 14: signalcast.signal.v1.RehearseFileRequest.caller:type_name -> signalcast.operator.v1.Caller
 	0,  // 15: signalcast.signal.v1.RehearseFileRequest.draft:type_name -> signalcast.signal.v1.Draft
 	1,  // 16: signalcast.signal.v1.RehearseFileResponse.signal:type_name -> signalcast.signal.v1.Signal
 	2,  // 17: signalcast.signal.v1.RehearseFileResponse.filing:type_name -> signalcast.signal.v1.Filing
-	30, // 18: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
+	33, // 18: signalcast.signal.v1.RehearseEventRequest.caller:type_name -> signalcast.operator.v1.Caller
 	3,  // 19: signalcast.signal.v1.RehearseEventResponse.event:type_name -> signalcast.signal.v1.Event
 	1,  // 20: signalcast.signal.v1.GetSignalResponse.signal:type_name -> signalcast.signal.v1.Signal
 	3,  // 21: signalcast.signal.v1.ListEventsResponse.events:type_name -> signalcast.signal.v1.Event
 	1,  // 22: signalcast.signal.v1.ListFeedResponse.signals:type_name -> signalcast.signal.v1.Signal
 	1,  // 23: signalcast.signal.v1.ListLedgerResponse.signals:type_name -> signalcast.signal.v1.Signal
 	1,  // 24: signalcast.signal.v1.GetCrowdResponse.own:type_name -> signalcast.signal.v1.Signal
-	29, // 25: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
-	4,  // 26: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
-	5,  // 27: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
-	9,  // 28: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
-	11, // 29: signalcast.signal.v1.SignalService.RehearseFile:input_type -> signalcast.signal.v1.RehearseFileRequest
-	13, // 30: signalcast.signal.v1.SignalService.RehearseEvent:input_type -> signalcast.signal.v1.RehearseEventRequest
-	15, // 31: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
-	17, // 32: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
-	19, // 33: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
-	21, // 34: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
-	23, // 35: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
-	25, // 36: signalcast.signal.v1.SignalReadService.ListCallers:input_type -> signalcast.signal.v1.ListCallersRequest
-	27, // 37: signalcast.signal.v1.SignalReadService.CountCalls:input_type -> signalcast.signal.v1.CountCallsRequest
-	8,  // 38: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
-	6,  // 39: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
-	10, // 40: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
-	12, // 41: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
-	14, // 42: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
-	16, // 43: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
-	18, // 44: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
-	20, // 45: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
-	22, // 46: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
-	24, // 47: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
-	26, // 48: signalcast.signal.v1.SignalReadService.ListCallers:output_type -> signalcast.signal.v1.ListCallersResponse
-	28, // 49: signalcast.signal.v1.SignalReadService.CountCalls:output_type -> signalcast.signal.v1.CountCallsResponse
-	38, // [38:50] is the sub-list for method output_type
-	26, // [26:38] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	32, // 25: signalcast.signal.v1.GetCrowdResponse.updated_at:type_name -> google.protobuf.Timestamp
+	32, // 26: signalcast.signal.v1.ListClosingMarketsRequest.before:type_name -> google.protobuf.Timestamp
+	31, // 27: signalcast.signal.v1.ListClosingMarketsResponse.closing:type_name -> signalcast.signal.v1.Closing
+	4,  // 28: signalcast.signal.v1.SignalService.File:input_type -> signalcast.signal.v1.FileRequest
+	5,  // 29: signalcast.signal.v1.SignalService.FileMany:input_type -> signalcast.signal.v1.FileManyRequest
+	9,  // 30: signalcast.signal.v1.SignalService.AppendEvent:input_type -> signalcast.signal.v1.AppendEventRequest
+	11, // 31: signalcast.signal.v1.SignalService.RehearseFile:input_type -> signalcast.signal.v1.RehearseFileRequest
+	13, // 32: signalcast.signal.v1.SignalService.RehearseEvent:input_type -> signalcast.signal.v1.RehearseEventRequest
+	15, // 33: signalcast.signal.v1.SignalReadService.GetSignal:input_type -> signalcast.signal.v1.GetSignalRequest
+	17, // 34: signalcast.signal.v1.SignalReadService.ListEvents:input_type -> signalcast.signal.v1.ListEventsRequest
+	19, // 35: signalcast.signal.v1.SignalReadService.ListFeed:input_type -> signalcast.signal.v1.ListFeedRequest
+	21, // 36: signalcast.signal.v1.SignalReadService.ListLedger:input_type -> signalcast.signal.v1.ListLedgerRequest
+	23, // 37: signalcast.signal.v1.SignalReadService.GetCrowd:input_type -> signalcast.signal.v1.GetCrowdRequest
+	25, // 38: signalcast.signal.v1.SignalReadService.ListCallers:input_type -> signalcast.signal.v1.ListCallersRequest
+	27, // 39: signalcast.signal.v1.SignalReadService.CountCalls:input_type -> signalcast.signal.v1.CountCallsRequest
+	29, // 40: signalcast.signal.v1.SignalReadService.ListClosingMarkets:input_type -> signalcast.signal.v1.ListClosingMarketsRequest
+	8,  // 41: signalcast.signal.v1.SignalService.File:output_type -> signalcast.signal.v1.FileResponse
+	6,  // 42: signalcast.signal.v1.SignalService.FileMany:output_type -> signalcast.signal.v1.FileManyResponse
+	10, // 43: signalcast.signal.v1.SignalService.AppendEvent:output_type -> signalcast.signal.v1.AppendEventResponse
+	12, // 44: signalcast.signal.v1.SignalService.RehearseFile:output_type -> signalcast.signal.v1.RehearseFileResponse
+	14, // 45: signalcast.signal.v1.SignalService.RehearseEvent:output_type -> signalcast.signal.v1.RehearseEventResponse
+	16, // 46: signalcast.signal.v1.SignalReadService.GetSignal:output_type -> signalcast.signal.v1.GetSignalResponse
+	18, // 47: signalcast.signal.v1.SignalReadService.ListEvents:output_type -> signalcast.signal.v1.ListEventsResponse
+	20, // 48: signalcast.signal.v1.SignalReadService.ListFeed:output_type -> signalcast.signal.v1.ListFeedResponse
+	22, // 49: signalcast.signal.v1.SignalReadService.ListLedger:output_type -> signalcast.signal.v1.ListLedgerResponse
+	24, // 50: signalcast.signal.v1.SignalReadService.GetCrowd:output_type -> signalcast.signal.v1.GetCrowdResponse
+	26, // 51: signalcast.signal.v1.SignalReadService.ListCallers:output_type -> signalcast.signal.v1.ListCallersResponse
+	28, // 52: signalcast.signal.v1.SignalReadService.CountCalls:output_type -> signalcast.signal.v1.CountCallsResponse
+	30, // 53: signalcast.signal.v1.SignalReadService.ListClosingMarkets:output_type -> signalcast.signal.v1.ListClosingMarketsResponse
+	41, // [41:54] is the sub-list for method output_type
+	28, // [28:41] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_signal_v1_signal_proto_init() }
@@ -2434,7 +2610,7 @@ func file_signal_v1_signal_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signal_v1_signal_proto_rawDesc), len(file_signal_v1_signal_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

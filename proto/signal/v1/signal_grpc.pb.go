@@ -297,13 +297,14 @@ var SignalService_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	SignalReadService_GetSignal_FullMethodName   = "/signalcast.signal.v1.SignalReadService/GetSignal"
-	SignalReadService_ListEvents_FullMethodName  = "/signalcast.signal.v1.SignalReadService/ListEvents"
-	SignalReadService_ListFeed_FullMethodName    = "/signalcast.signal.v1.SignalReadService/ListFeed"
-	SignalReadService_ListLedger_FullMethodName  = "/signalcast.signal.v1.SignalReadService/ListLedger"
-	SignalReadService_GetCrowd_FullMethodName    = "/signalcast.signal.v1.SignalReadService/GetCrowd"
-	SignalReadService_ListCallers_FullMethodName = "/signalcast.signal.v1.SignalReadService/ListCallers"
-	SignalReadService_CountCalls_FullMethodName  = "/signalcast.signal.v1.SignalReadService/CountCalls"
+	SignalReadService_GetSignal_FullMethodName          = "/signalcast.signal.v1.SignalReadService/GetSignal"
+	SignalReadService_ListEvents_FullMethodName         = "/signalcast.signal.v1.SignalReadService/ListEvents"
+	SignalReadService_ListFeed_FullMethodName           = "/signalcast.signal.v1.SignalReadService/ListFeed"
+	SignalReadService_ListLedger_FullMethodName         = "/signalcast.signal.v1.SignalReadService/ListLedger"
+	SignalReadService_GetCrowd_FullMethodName           = "/signalcast.signal.v1.SignalReadService/GetCrowd"
+	SignalReadService_ListCallers_FullMethodName        = "/signalcast.signal.v1.SignalReadService/ListCallers"
+	SignalReadService_CountCalls_FullMethodName         = "/signalcast.signal.v1.SignalReadService/CountCalls"
+	SignalReadService_ListClosingMarkets_FullMethodName = "/signalcast.signal.v1.SignalReadService/ListClosingMarkets"
 )
 
 // SignalReadServiceClient is the client API for SignalReadService service.
@@ -326,6 +327,8 @@ type SignalReadServiceClient interface {
 	ListCallers(ctx context.Context, in *ListCallersRequest, opts ...grpc.CallOption) (*ListCallersResponse, error)
 	// Counts the calls of operators.
 	CountCalls(ctx context.Context, in *CountCallsRequest, opts ...grpc.CallOption) (*CountCallsResponse, error)
+	// Lists which calls of operators are on an open market that closes soon, and which of the given markets do.
+	ListClosingMarkets(ctx context.Context, in *ListClosingMarketsRequest, opts ...grpc.CallOption) (*ListClosingMarketsResponse, error)
 }
 
 type signalReadServiceClient struct {
@@ -406,6 +409,16 @@ func (c *signalReadServiceClient) CountCalls(ctx context.Context, in *CountCalls
 	return out, nil
 }
 
+func (c *signalReadServiceClient) ListClosingMarkets(ctx context.Context, in *ListClosingMarketsRequest, opts ...grpc.CallOption) (*ListClosingMarketsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListClosingMarketsResponse)
+	err := c.cc.Invoke(ctx, SignalReadService_ListClosingMarkets_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SignalReadServiceServer is the server API for SignalReadService service.
 // All implementations must embed UnimplementedSignalReadServiceServer
 // for forward compatibility.
@@ -426,6 +439,8 @@ type SignalReadServiceServer interface {
 	ListCallers(context.Context, *ListCallersRequest) (*ListCallersResponse, error)
 	// Counts the calls of operators.
 	CountCalls(context.Context, *CountCallsRequest) (*CountCallsResponse, error)
+	// Lists which calls of operators are on an open market that closes soon, and which of the given markets do.
+	ListClosingMarkets(context.Context, *ListClosingMarketsRequest) (*ListClosingMarketsResponse, error)
 	mustEmbedUnimplementedSignalReadServiceServer()
 }
 
@@ -456,6 +471,9 @@ func (UnimplementedSignalReadServiceServer) ListCallers(context.Context, *ListCa
 }
 func (UnimplementedSignalReadServiceServer) CountCalls(context.Context, *CountCallsRequest) (*CountCallsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CountCalls not implemented")
+}
+func (UnimplementedSignalReadServiceServer) ListClosingMarkets(context.Context, *ListClosingMarketsRequest) (*ListClosingMarketsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListClosingMarkets not implemented")
 }
 func (UnimplementedSignalReadServiceServer) mustEmbedUnimplementedSignalReadServiceServer() {}
 func (UnimplementedSignalReadServiceServer) testEmbeddedByValue()                           {}
@@ -604,6 +622,24 @@ func _SignalReadService_CountCalls_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SignalReadService_ListClosingMarkets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListClosingMarketsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SignalReadServiceServer).ListClosingMarkets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SignalReadService_ListClosingMarkets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SignalReadServiceServer).ListClosingMarkets(ctx, req.(*ListClosingMarketsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SignalReadService_ServiceDesc is the grpc.ServiceDesc for SignalReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -638,6 +674,10 @@ var SignalReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CountCalls",
 			Handler:    _SignalReadService_CountCalls_Handler,
+		},
+		{
+			MethodName: "ListClosingMarkets",
+			Handler:    _SignalReadService_ListClosingMarkets_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -109,7 +109,7 @@ func (a *App) newGRPC() (*grpcx.Part, error) {
 // Register adds the gRPC services of the api to server.
 func (a *App) Register(server *grpcx.Server) {
 	operators := &grpcapi.Operators{Service: a.operators, Readers: a.readers, Publish: a.pubsub.Publish, Now: a.now}
-	signals := &grpcapi.Signals{Service: a.signals, EncodeError: server.EncodeError}
+	signals := &grpcapi.Signals{Service: a.signals, EncodeError: server.EncodeError, Now: a.now}
 	markets := &grpcapi.Markets{Service: a.markets, Viewers: a.ticker.CachedViewers, Changes: a.oracle.Changes}
 	resolutions := &grpcapi.Resolutions{Service: a.resolves, Scanner: a.scanner, Markets: a.markets}
 	operatorv1.RegisterOperatorServiceServer(server, operators)

@@ -3,6 +3,7 @@ package grpcapi
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -20,6 +21,7 @@ type Signals struct {
 	signalv1.UnimplementedSignalReadServiceServer
 	Service     *signal.Service
 	EncodeError ErrorEncoder
+	Now         func() time.Time
 }
 
 // ErrorEncoder encodes the error of one of several calls for the response. grpcx.Server.EncodeError implements it.
@@ -161,6 +163,20 @@ func (f *Signals) CountCalls(ctx context.Context, r *signalv1.CountCallsRequest)
 		out.Calls = append(out.Calls, counts[id])
 	}
 	return out, err
+}
+
+// ListClosingMarkets lists the calls of operators on open markets that close soon, and the given markets that do. Errors:
+// not_found for an invalid operator id, db_unavailable.
+func (f *Signals) ListClosingMarkets(ctx context.Context, r *signalv1.ListClosingMarketsRequest) (*signalv1.ListClosingMarketsResponse, error) {
+	ids, markets := r.GetOperatorIds(), r.GetMarketIds()
+	ids, markets = ids[:min(len(ids), maxOperators)], markets[:min(len(markets), maxOperators)]
+	if err := uuids(ids...); err != nil {
+		return nil, err
+	}
+	list, err := f.Service.ListClosingMarkets(ctx, ids, markets, f.Now(), r.GetBefore().AsTime())
+	return &signalv1.ListClosingMarketsResponse{Closing: listOf(list, func(c signal.Closing) *signalv1.Closing {
+		return &signalv1.Closing{MarketId: c.MarketID, OperatorId: c.Operator}
+	})}, err
 }
 
 // GetCrowd returns the numbers of YES and NO calls by the operators who count as the crowd of a market, and the call of the

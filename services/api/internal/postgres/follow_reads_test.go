@@ -4,12 +4,14 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 // TestFeedOfOperators checks that the pages of several operators have their events of the given types, newest first.
@@ -68,6 +70,14 @@ func TestCallers(t *testing.T) {
 	}
 	if counts := must(b.CountCalls(t.Context(), append(ids, uuid.NewString())))(t); !maps.Equal(counts, want) {
 		t.Errorf("calls: %v, want %v", counts, want)
+	}
+	now := b.clock.Now()
+	b.exec("UPDATE api.markets SET end_date = $1 WHERE market_id = '2'", now.Add(48*time.Hour))
+	closing := must(b.ListClosingMarkets(t.Context(), ids[:2], []string{"1", "2", "3"}, now, now.Add(24*time.Hour)))(t)
+	for i, c := range []signal.Closing{{MarketID: "1"}, {MarketID: "1", Operator: ids[0]}, {MarketID: "1", Operator: ids[1]}} {
+		if len(closing) != 3 || !slices.Contains(closing, c) {
+			t.Errorf("closing: %v, want %d: %v", closing, i, c)
+		}
 	}
 	if list := must(b.ListOperatorsByID(t.Context(), append(ids, uuid.NewString())))(t); len(list) != len(ids) {
 		t.Errorf("%d operators, want %d", len(list), len(ids))

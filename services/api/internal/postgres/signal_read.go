@@ -106,6 +106,16 @@ func (s *Store) CountCalls(ctx context.Context, operatorIDs []string) (map[strin
 	return out, pg.Fault(wrap("count calls", err))
 }
 
+// ListClosingMarkets implements signal.Store.
+func (s *Store) ListClosingMarkets(ctx context.Context, operatorIDs, marketIDs []string, now, before time.Time) ([]signal.Closing, error) {
+	rows, err := s.rq.ListClosingMarkets(ctx, db.ListClosingMarketsParams{
+		Now: now, Before: before, UserIDs: neverNil(operatorIDs), MarketIDs: neverNil(marketIDs),
+	})
+	return pg.Collect(rows, func(r db.ListClosingMarketsRow) signal.Closing {
+		return signal.Closing{MarketID: r.MarketID, Operator: r.OperatorID}
+	}), pg.Fault(wrap("list closing markets", err))
+}
+
 // marketTotals returns the counters of the calls on a market. They are zero for a market without a call.
 func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarketTotalsRow, error) {
 	totals, err := s.rq.GetMarketTotals(ctx, marketID)

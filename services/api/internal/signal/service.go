@@ -63,12 +63,18 @@ type Store interface {
 	ListCallers(ctx context.Context, marketID, after string, limit int) ([]string, error)
 	// CountCalls returns the number of calls of each operator. It omits operators without calls.
 	CountCalls(ctx context.Context, operatorIDs []string) (map[string]int64, error)
+	// ListClosingMarkets returns the calls of operators on open markets that close after now and not after before, and the given markets
+	// that do, without an operator.
+	ListClosingMarkets(ctx context.Context, operatorIDs, marketIDs []string, now, before time.Time) ([]Closing, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
 	// ListLaneStats counts the calls of an operator by lane, ordered by the name of the lane. For a resolved market, the lane
 	// is the one stored with the resolution, else the current one.
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
+
+// Closing is a market that closes soon. Operator is an operator with a call on it; empty: the market was asked for.
+type Closing struct{ MarketID, Operator string }
 
 // Service files calls and returns stored calls. It uses the market service to get quotes for calls.
 type Service struct {

@@ -342,6 +342,7 @@ const (
 	tapeLease    int64 = 7201028
 	noticeLease  int64 = 7201029
 	eraseLease   int64 = 7201030
+	closingLease int64 = 7201031
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -365,6 +366,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("tapes", tapeLease, a.reportTapes),
 		lead("notifications", noticeLease, a.notices.Run),
 		lead("deletions", eraseLease, a.eraseAccounts),
+		lead("closing markets", closingLease, a.notifyClosing),
 		run.Of("http", a.http),
 	}
 	parts = append(parts, a.videoParts()...)

@@ -109,3 +109,13 @@ func (a *App) eraseAccounts(ctx context.Context) error {
 		return nil
 	})
 }
+
+// notifyClosing notifies users of markets that close soon, every five minutes. If a round fails, the next one repeats it.
+func (a *App) notifyClosing(ctx context.Context) error {
+	return dbtime.Every(ctx, 5*time.Minute, func() error {
+		if err := a.notices.NotifyClosing(ctx, a.now()); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "notifications of closing markets failed", "error", err)
+		}
+		return nil
+	})
+}

@@ -23,7 +23,8 @@ const (
 	CallVoid             Kind = "call_void"     // a call of the user is void
 	MarketDisputed       Kind = "market_disputed"
 	MarketDisputeCleared Kind = "market_dispute_cleared"
-	Followed             Kind = "followed" // an operator followed the user
+	MarketCloses         Kind = "market_closes" // within CloseNotice; Fact.Key is the market
+	Followed             Kind = "followed"      // an operator followed the user
 	ForecasterCalled     Kind = "forecaster_called"
 	ForecasterLive       Kind = "forecaster_live"
 	ForecasterTake       Kind = "forecaster_take"
@@ -55,10 +56,14 @@ type Switch struct {
 	Kinds       []Kind
 }
 
-// Switches lists the settings of a user. All are on unless the user switches them off.
+// OffByDefault lists the kinds that are off unless the user switches them on. All others are on unless the user switches them off.
+var OffByDefault = []Kind{MarketCloses}
+
+// Switches lists the settings of a user.
 var Switches = []Switch{
 	{"calls", "My calls resolve or become void", []Kind{CallResolved, CallVoid}},
 	{"markets", "Disputes on markets that I called or watch", []Kind{MarketDisputed, MarketDisputeCleared}},
+	{"closing", "Markets that I called or watch close within 24 hours", []Kind{MarketCloses}},
 	{"followers", "New followers", []Kind{Followed}},
 	{"forecasters", "Calls, takes and live broadcasts of forecasters that I follow", OfForecasters},
 	{"milestones", "Milestones of my record", []Kind{Milestone}},
@@ -66,6 +71,9 @@ var Switches = []Switch{
 
 // Retention is the age at which entries are deleted.
 const Retention = 90 * 24 * time.Hour
+
+// CloseNotice is the time before the end of a market from which on users are notified of it.
+const CloseNotice = 24 * time.Hour
 
 // MaxUnread is the number up to which unread entries are counted.
 const MaxUnread = 100

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/protocol"
@@ -43,6 +46,10 @@ type WorkerStore interface {
 	// AdvanceFanout notifies the next recipients of a fact, at most MaxAtOnce, in one transaction. callers are these recipients if
 	// the audience is Callers. It changes nothing if another process has advanced the fact.
 	AdvanceFanout(ctx context.Context, f Fanout, callers []operator.ID) error
+	// ListClosingUsers returns users with the kind MarketCloses switched on, by id, after a user, and the markets that each watches.
+	ListClosingUsers(ctx context.Context, after operator.ID, limit int) ([]Watcher, error)
+	// StoreNotices stores entries of facts with a recipient. An entry with a stored key does not change.
+	StoreNotices(ctx context.Context, facts []Fact) error
 	// Followers returns the number of followers of each operator. It omits operators without followers.
 	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
 }
@@ -183,6 +190,76 @@ func (w *Worker) advanceFanouts(ctx context.Context) (bool, error) {
 		}
 	}
 	return len(list) > 0, err
+}
+
+// Watcher is a user and the markets that the user watches.
+type Watcher struct {
+	User    operator.ID
+	Markets []string
+}
+
+// Numbers of users and of watched markets in one request for closing markets.
+const (
+	maxWatchers = 100
+	maxMarkets  = 1000
+)
+
+// NotifyClosing notifies the users with the kind MarketCloses switched on of each market that they called or watch and that closes
+// within CloseNotice. It notifies a user once of a market. Errors: db_unavailable, those of the ledger.
+func (w *Worker) NotifyClosing(ctx context.Context, now time.Time) error {
+	var after operator.ID
+	for {
+		users, err := w.Store.ListClosingUsers(ctx, after, maxWatchers)
+		if err != nil || len(users) == 0 {
+			return err
+		}
+		after = users[len(users)-1].User
+		facts, err := w.closingFacts(ctx, users, now)
+		if err != nil {
+			return err
+		}
+		if err := w.Store.StoreNotices(ctx, facts); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *Worker) closingFacts(ctx context.Context, users []Watcher, now time.Time) ([]Fact, error) {
+	watchers := map[string][]operator.ID{}
+	q := &signalv1.ListClosingMarketsRequest{Before: timestamppb.New(now.Add(CloseNotice))}
+	for _, u := range users {
+		q.OperatorIds = append(q.OperatorIds, string(u.User))
+		for _, market := range u.Markets {
+			watchers[market] = append(watchers[market], u.User)
+		}
+	}
+	facts := map[[2]string]Fact{} // by user and market: a user may call and watch a market
+	add := func(market string, to ...operator.ID) {
+		for _, user := range to {
+			facts[[2]string{string(user), market}] = Fact{
+				Kind: MarketCloses, MarketID: protocol.MarketID(market), Key: market, To: user, Count: 1, At: now,
+			}
+		}
+	}
+	markets := slices.Collect(maps.Keys(watchers))
+	for {
+		q.MarketIds = markets[:min(len(markets), maxMarkets)]
+		markets = markets[len(q.GetMarketIds()):]
+		r, err := w.Signals.ListClosingMarkets(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range r.GetClosing() {
+			if c.GetOperatorId() != "" {
+				add(c.GetMarketId(), operator.ID(c.GetOperatorId()))
+			} else {
+				add(c.GetMarketId(), watchers[c.GetMarketId()]...)
+			}
+		}
+		if q.OperatorIds = nil; len(markets) == 0 {
+			return slices.Collect(maps.Values(facts)), nil
+		}
+	}
 }
 
 // Types of events that cause notifications.

@@ -84,7 +84,7 @@ func (s *Store) UseDevice(ctx context.Context, id operator.ID, d caller.Device, 
 			return err
 		}
 		text := d.Browser + ", " + d.Address
-		return notify(ctx, q, accountFact(notification.NewDevice, text+" "+now.Format(time.RFC3339), text, now), id)
+		return notify(ctx, q, accountFact(id, notification.NewDevice, text+" "+now.Format(time.RFC3339), text, now))
 	})
 	return isNew, err
 }
@@ -121,8 +121,8 @@ func (s *Store) Follow(ctx context.Context, follower, followed operator.Operator
 			return err
 		}
 		return notify(ctx, q, notification.Fact{
-			Kind: notification.Followed, Actor: follower.ID, Handle: follower.Handle, Count: 1, At: at,
-		}, followed.ID)
+			To: followed.ID, Kind: notification.Followed, Actor: follower.ID, Handle: follower.Handle, Count: 1, At: at,
+		})
 	})
 }
 

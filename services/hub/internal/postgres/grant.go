@@ -79,8 +79,8 @@ func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, outcome grant.
 		if err != nil {
 			return err
 		}
-		fact := accountFact(notification.AppAdded, one.ID, app.App.Name, one.CreatedAt)
-		if err := notify(ctx, q, fact, operator.ID(one.UserID)); err != nil {
+		fact := accountFact(operator.ID(one.UserID), notification.AppAdded, one.ID, app.App.Name, one.CreatedAt)
+		if err := notify(ctx, q, fact); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -207,26 +209,48 @@ func (n *notificationBatch) insert(ctx context.Context, q *db.Queries) error {
 	return q.InsertNotifications(ctx, n.InsertNotificationsParams)
 }
 
-// notify notifies a user of a fact of the hub, in the transaction of the fact.
-func notify(ctx context.Context, q *db.Queries, f notification.Fact, to operator.ID) error {
+// notify notifies users of facts of the hub, in the transaction of the facts.
+func notify(ctx context.Context, q *db.Queries, facts ...notification.Fact) error {
 	seq, _, err := found(q.GetNotificationCursor(ctx))
 	if err != nil {
 		return err
 	}
-	f.Seq = seq
 	var batch notificationBatch
-	batch.add(f, to)
+	for _, f := range facts {
+		f.Seq = seq
+		batch.add(f, f.To)
+	}
 	return batch.insert(ctx, q)
+}
+
+// StoreNotices implements notification.WorkerStore.
+func (s *Store) StoreNotices(ctx context.Context, facts []notification.Fact) error {
+	for batch := range slices.Chunk(facts, notification.MaxAtOnce) {
+		if err := notify(ctx, s.write, batch...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ListClosingUsers implements notification.WorkerStore.
+func (s *Store) ListClosingUsers(ctx context.Context, after operator.ID, limit int) ([]notification.Watcher, error) {
+	rows, err := s.write.ListClosingUsers(ctx, db.ListClosingUsersParams{
+		Kind: notification.MarketCloses, After: cmp.Or(after, operator.ID(uuid.Nil.String())), Limit: int32(limit),
+	})
+	return pg.Collect(rows, func(r db.ListClosingUsersRow) notification.Watcher {
+		return notification.Watcher{User: r.UserID, Markets: r.Markets}
+	}), err
 }
 
 // Notify implements notification.Notices.
 func (c *conn) Notify(ctx context.Context, user operator.ID, kind notification.Kind, key, text string, at time.Time) error {
-	return notify(ctx, c.write, accountFact(kind, key, text, at), user)
+	return notify(ctx, c.write, accountFact(user, kind, key, text, at))
 }
 
 // accountFact returns a fact about the account of a user.
-func accountFact(kind notification.Kind, key, text string, at time.Time) notification.Fact {
-	return notification.Fact{Kind: kind, Key: key, Reason: text, Count: 1, At: at}
+func accountFact(user operator.ID, kind notification.Kind, key, text string, at time.Time) notification.Fact {
+	return notification.Fact{To: user, Kind: kind, Key: key, Reason: text, Count: 1, At: at}
 }
 
 // Withdraw implements notification.Notices.
@@ -283,12 +307,18 @@ func (s *Store) MarkRead(ctx context.Context, user operator.ID, id string, at ti
 // SwitchedOff implements notification.Store.
 func (s *Store) SwitchedOff(ctx context.Context, user operator.ID) (map[notification.Kind]bool, error) {
 	rows, err := s.read.ListSwitches(ctx, user)
-	return mapOf(rows, err, func(r db.ListSwitchesRow) (notification.Kind, bool) { return r.Kind, !r.Enabled })
+	off, err := mapOf(rows, err, func(r db.ListSwitchesRow) (notification.Kind, bool) { return r.Kind, !r.Enabled })
+	for _, kind := range notification.OffByDefault {
+		if _, set := off[kind]; err == nil && !set {
+			off[kind] = true
+		}
+	}
+	return off, err
 }
 
 // SetSwitches implements notification.Store.
 func (s *Store) SetSwitches(ctx context.Context, user operator.ID, to map[notification.Kind]bool, at time.Time) error {
-	p := db.SetSwitchesParams{UserID: user, Now: at}
+	p := db.SetSwitchesParams{UserID: user, Now: at, OffByDefault: words(notification.OffByDefault)}
 	for kind, on := range to {
 		p.Kinds, p.Enabled = append(p.Kinds, string(kind)), append(p.Enabled, on)
 	}

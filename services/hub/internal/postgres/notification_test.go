@@ -76,6 +76,16 @@ func (l callLedger) CountCalls(_ context.Context, q *signalv1.CountCallsRequest,
 	return r, nil
 }
 
+func (l callLedger) ListClosingMarkets(_ context.Context, q *signalv1.ListClosingMarketsRequest, _ ...grpc.CallOption) (*signalv1.ListClosingMarketsResponse, error) {
+	r := &signalv1.ListClosingMarketsResponse{}
+	for _, id := range append([]string{""}, q.GetOperatorIds()...) {
+		if id == "" && slices.Contains(q.GetMarketIds(), "701122") || slices.Contains(l.of.callers, id) {
+			r.Closing = append(r.Closing, &signalv1.Closing{MarketId: "701122", OperatorId: id})
+		}
+	}
+	return r, nil
+}
+
 func newWorker(store notification.WorkerStore, l *feedLedger) *notification.Worker {
 	return &notification.Worker{Store: store, Feed: l, Signals: callLedger{of: l}, Log: slog.New(slog.DiscardHandler)}
 }
@@ -216,7 +226,7 @@ func TestSwitches(t *testing.T) {
 	resolve(noon)
 	set(false, noon)
 	resolve(noon.Add(time.Minute))
-	if off, err := store.SwitchedOff(t.Context(), person(1)); err != nil || !off[notification.CallResolved] || len(off) != 1 {
+	if off, err := store.SwitchedOff(t.Context(), person(1)); err != nil || !off[notification.CallResolved] || len(off) != 1+len(notification.OffByDefault) {
 		t.Errorf("switched off: %v %v", off, err)
 	}
 	set(true, noon.Add(time.Hour))
@@ -229,6 +239,37 @@ func TestSwitches(t *testing.T) {
 	}
 	if !slices.Equal(seqs, []int64{4, 1}) {
 		t.Errorf("events with entries: %v, want 4 and 1", seqs)
+	}
+}
+
+// TestClosingMarkets checks that callers and watchers of a market that closes soon are notified once, if they have switched the kind
+// on: it is off by default.
+func TestClosingMarkets(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	w := newWorker(store, &feedLedger{callers: []string{string(person(1)), string(person(2))}})
+	drain(t, w)
+	if off, err := store.SwitchedOff(t.Context(), person(1)); err != nil || !off[notification.MarketCloses] || len(off) != 1 {
+		t.Errorf("off by default: %v %v", off, err)
+	}
+	for _, user := range []int{2, 3, 4} {
+		err := store.SetSwitches(t.Context(), person(user), map[notification.Kind]bool{notification.MarketCloses: true}, noon)
+		if err == nil && user != 4 {
+			err = store.Watch(t.Context(), person(user), "701122", noon)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := w.NotifyClosing(t.Context(), noon.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for user, want := range map[int][]string{1: {}, 2: {"market_closes  1"}, 3: {"market_closes  1"}, 4: {}} {
+		if got := kinds(entries(t, store, user)); !slices.Equal(got, want) {
+			t.Errorf("user %d: %q, want %q", user, got, want)
+		}
 	}
 }
 

@@ -49,8 +49,7 @@ func (s *Store) AddSigner(ctx context.Context, one message.Signer, challenge []b
 		if active > int64(limit) {
 			return message.ErrLimit
 		}
-		fact := accountFact(notification.SignerAdded, string(one.Key), one.Label, one.CreatedAt)
-		return notify(ctx, q, fact, operator.ID(one.DenpaID))
+		return notify(ctx, q, accountFact(operator.ID(one.DenpaID), notification.SignerAdded, string(one.Key), one.Label, one.CreatedAt))
 	})
 }
 

@@ -578,6 +578,56 @@ func (q *Queries) ListCallers(ctx context.Context, arg ListCallersParams) ([]str
 	return items, nil
 }
 
+const ListClosingMarkets = `-- name: ListClosingMarkets :many
+WITH closing AS MATERIALIZED (
+    SELECT m.market_id FROM markets AS m
+    WHERE m.status = 'open' AND m.end_date > $1::timestamptz AND m.end_date <= $2::timestamptz
+)
+SELECT c.market_id, s.user_id::text AS operator_id
+FROM closing AS c JOIN signals AS s ON s.market_id = c.market_id AND s.user_id = ANY ($3::uuid[])
+UNION ALL
+SELECT c.market_id, '' FROM closing AS c WHERE c.market_id = ANY ($4::text[])
+`
+
+type ListClosingMarketsParams struct {
+	Now       time.Time
+	Before    time.Time
+	UserIDs   []string
+	MarketIDs []string
+}
+
+type ListClosingMarketsRow struct {
+	MarketID   string
+	OperatorID string
+}
+
+// Returns the calls of operators on open markets that close after @now and not after @before, and the given markets that do, without
+// an operator.
+func (q *Queries) ListClosingMarkets(ctx context.Context, arg ListClosingMarketsParams) ([]ListClosingMarketsRow, error) {
+	rows, err := q.db.Query(ctx, ListClosingMarkets,
+		arg.Now,
+		arg.Before,
+		arg.UserIDs,
+		arg.MarketIDs,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListClosingMarketsRow{}
+	for rows.Next() {
+		var i ListClosingMarketsRow
+		if err := rows.Scan(&i.MarketID, &i.OperatorID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListEventsOfSignals = `-- name: ListEventsOfSignals :many
 SELECT e.signal_id, e.id, e.type, shown_payload(e.id, e.signal_id, e.payload)::text AS payload, e.actor, e.created_at
 FROM signal_events AS e WHERE e.signal_id = ANY ($1::uuid[]) AND e.created_at <= $2::timestamptz

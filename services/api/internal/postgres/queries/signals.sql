@@ -267,6 +267,18 @@ SELECT user_id FROM signals WHERE market_id = @market_id AND user_id > @after OR
 -- Returns the number of calls of each operator that has calls.
 SELECT user_id, total FROM operator_totals WHERE user_id = ANY (@user_ids::uuid[]);
 
+-- name: ListClosingMarkets :many
+-- Returns the calls of operators on open markets that close after @now and not after @before, and the given markets that do, without
+-- an operator.
+WITH closing AS MATERIALIZED (
+    SELECT m.market_id FROM markets AS m
+    WHERE m.status = 'open' AND m.end_date > sqlc.arg(now)::timestamptz AND m.end_date <= sqlc.arg(before)::timestamptz
+)
+SELECT c.market_id, s.user_id::text AS operator_id
+FROM closing AS c JOIN signals AS s ON s.market_id = c.market_id AND s.user_id = ANY (@user_ids::uuid[])
+UNION ALL
+SELECT c.market_id, '' FROM closing AS c WHERE c.market_id = ANY (@market_ids::text[]);
+
 -- name: GetTopCut :one
 -- Returns the last operator of the top quartile among those with at least ten counted calls, by mean points and then by
 -- counted calls.

@@ -80,6 +80,8 @@ func notificationRow(e notification.Entry, title, own string) feedRow {
 		r.Label, r.URL, r.Text = "Your call is void", receipt, voidReasons[e.Reason]
 	case notification.MarketDisputed:
 		r.Label = "The outcome is disputed"
+	case notification.MarketCloses:
+		r.Label = "Closes within 24 hours"
 	case notification.MarketDisputeCleared:
 		r.Label = "The dispute was cleared"
 	case notification.Followed:

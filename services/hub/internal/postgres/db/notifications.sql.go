@@ -345,6 +345,45 @@ func (q *Queries) ListAudience(ctx context.Context, arg ListAudienceParams) ([]L
 	return items, nil
 }
 
+const listClosingUsers = `-- name: ListClosingUsers :many
+SELECT s.user_id, array(SELECT w.market_id FROM watches w WHERE w.user_id = s.user_id ORDER BY w.market_id)::text[] AS markets
+FROM notification_switches s
+WHERE s.kind = $1 AND s.on_from IS NOT NULL AND s.user_id > $2
+ORDER BY s.user_id LIMIT $3
+`
+
+type ListClosingUsersParams struct {
+	Kind  notification.Kind
+	After operator.ID
+	Limit int32
+}
+
+type ListClosingUsersRow struct {
+	UserID  operator.ID
+	Markets []string
+}
+
+// Returns the users that have switched a kind on, by id, after a user, and the markets that each watches.
+func (q *Queries) ListClosingUsers(ctx context.Context, arg ListClosingUsersParams) ([]ListClosingUsersRow, error) {
+	rows, err := q.db.Query(ctx, listClosingUsers, arg.Kind, arg.After, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListClosingUsersRow
+	for rows.Next() {
+		var i ListClosingUsersRow
+		if err := rows.Scan(&i.UserID, &i.Markets); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listFanouts = `-- name: ListFanouts :many
 SELECT seq, kind, audience, actor, handle, market_id, signal_id, at, after_user
 FROM notification_fanouts ORDER BY batches, seq LIMIT $1
@@ -591,16 +630,17 @@ const setSwitches = `-- name: SetSwitches :exec
 INSERT INTO notification_switches AS s (user_id, kind, on_from)
 SELECT $1, k.kind, CASE WHEN k.enabled THEN $2::timestamptz END
 FROM unnest($3::text[], $4::boolean[]) AS k (kind, enabled)
-WHERE NOT k.enabled OR EXISTS (SELECT FROM notification_switches o WHERE o.user_id = $1 AND o.kind = k.kind)
+WHERE NOT k.enabled OR k.kind = ANY ($5::text[]) OR EXISTS (SELECT FROM notification_switches o WHERE o.user_id = $1 AND o.kind = k.kind)
 ON CONFLICT (user_id, kind) DO UPDATE SET
     on_from = CASE WHEN excluded.on_from IS NULL THEN NULL ELSE coalesce(s.on_from, excluded.on_from) END
 `
 
 type SetSwitchesParams struct {
-	UserID  operator.ID
-	Now     time.Time
-	Kinds   []string
-	Enabled []bool
+	UserID       operator.ID
+	Now          time.Time
+	Kinds        []string
+	Enabled      []bool
+	OffByDefault []string
 }
 
 // Switches kinds on or off for a user. A kind that was on keeps its start.
@@ -610,6 +650,7 @@ func (q *Queries) SetSwitches(ctx context.Context, arg SetSwitchesParams) error 
 		arg.Now,
 		arg.Kinds,
 		arg.Enabled,
+		arg.OffByDefault,
 	)
 	return err
 }

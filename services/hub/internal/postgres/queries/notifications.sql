@@ -175,12 +175,19 @@ WHERE actor = sqlc.arg(actor)::uuid AND (sqlc.narg(signal_id)::uuid IS NULL OR s
 -- name: ListSwitches :many
 SELECT kind, (on_from IS NOT NULL)::boolean AS enabled FROM notification_switches WHERE user_id = @user_id;
 
+-- name: ListClosingUsers :many
+-- Returns the users that have switched a kind on, by id, after a user, and the markets that each watches.
+SELECT s.user_id, array(SELECT w.market_id FROM watches w WHERE w.user_id = s.user_id ORDER BY w.market_id)::text[] AS markets
+FROM notification_switches s
+WHERE s.kind = @kind AND s.on_from IS NOT NULL AND s.user_id > @after
+ORDER BY s.user_id LIMIT sqlc.arg('limit');
+
 -- name: SetSwitches :exec
 -- Switches kinds on or off for a user. A kind that was on keeps its start.
 INSERT INTO notification_switches AS s (user_id, kind, on_from)
 SELECT @user_id, k.kind, CASE WHEN k.enabled THEN sqlc.arg(now)::timestamptz END
 FROM unnest(@kinds::text[], @enabled::boolean[]) AS k (kind, enabled)
-WHERE NOT k.enabled OR EXISTS (SELECT FROM notification_switches o WHERE o.user_id = @user_id AND o.kind = k.kind)
+WHERE NOT k.enabled OR k.kind = ANY (@off_by_default::text[]) OR EXISTS (SELECT FROM notification_switches o WHERE o.user_id = @user_id AND o.kind = k.kind)
 ON CONFLICT (user_id, kind) DO UPDATE SET
     on_from = CASE WHEN excluded.on_from IS NULL THEN NULL ELSE coalesce(s.on_from, excluded.on_from) END;
 
