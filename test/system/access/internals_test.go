@@ -39,7 +39,7 @@ var reflection = []string{
 var internalPaths = append([]string{
 	"metrics", "metrics/", "routes", "debug", "debug/", "debug/routes", "debug/vars", "debug/pprof", "debug/pprof/", "debug/pprof/heap",
 	"debug/pprof/goroutine", "debug/pprof/profile", "debug/pprof/cmdline", "debug/pprof/symbol", "debug/pprof/trace", "debug/requests",
-	"debug/events", "debug/statsviz", "debug/config", "pprof", "pprof/heap", "vars", "expvar", "stats", "status", "config", "env", "actuator",
+	"debug/events", "debug/statsviz", "debug/config", "pprof", "pprof/heap", "vars", "expvar", "stats", "config", "env", "actuator",
 	"actuator/env", "actuator/heapdump", "server-status", "internal", "internal/metrics", "api/metrics", "api/v1/metrics", "api/debug/pprof/",
 	"api/protocol/v1/metrics", "_metrics", "prometheus", "federate", "swagger", "graphql", ".env", ".git/config",
 }, reflection...)

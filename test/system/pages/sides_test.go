@@ -47,7 +47,7 @@ func TestPagesNameTheSides(t *testing.T) {
 		b.Shows("table.list", cut+" 31.5%")
 		b.RequireFits()
 		b.Visit(s.Hub+"/m/"+m.ID, http.StatusOK)
-		b.Shows("main", "Price of "+cut, hostile+" call", "Crowd, 2 calls 50% "+cut)
+		b.Shows("main", "Price of "+cut, "Crowd, 2 calls 50% "+cut)
 		b.Await("details.how", "In a call, YES is "+cut+" and NO is "+hostile+".")
 		b.Shows(".calls", hostile, cut)
 		b.RequireFits()
