@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"crypto/rand"
 	"net/http"
 	"testing"
 	"time"
@@ -22,8 +23,8 @@ func TestMainJobNeedsFewPresses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, rival, presses := s.NewOperator(t), s.NewOperator(t), 0
-			word := "Windlass" + p.Handle[len(p.Handle)-4:]
-			id := s.NewNativeMarket(t, 4000, stack.JSON{"question": "Will the " + word + " turn?"})
+			word := rand.Text()
+			id := s.NewNativeMarket(t, 4000, stack.JSON{"question": "Will the lighthouse " + word + " burn?"})
 			rival.NewCall(t, id, "YES", 4000, nil)
 			b := browser.Open(t, browser.Phone)
 			if !scripts {
@@ -38,23 +39,23 @@ func TestMainJobNeedsFewPresses(t *testing.T) {
 			press("header .enter", "main a.button")
 			press("main a.button", "#user")
 			b.SignIn(p.Handle, ".bell")
-			b.Type(".seek input", "Windlas"+p.Handle[len(p.Handle)-4:]+"\r")
+			b.Type(".seek input", word+" lighthause\r")
 			b.Await("h1", "Results for")
 			press(`.hits a[href="/m/`+id+`"]`, "#call")
 			presses++
 			b.Click(".choice.side-yes")
 			press("#call .row button", ".ticket")
-			b.Shows(".ticket", "40¢", word)
+			b.Shows(".ticket", "scoring price of YES", word)
 			press(`a[href="/m/`+id+`"]`, `.calls a[href="/u/`+rival.Handle+`"]`)
 			press(`.calls a[href="/u/`+rival.Handle+`"]`, `form[action$="/follow"]`)
 			press(`form[action$="/follow"] button`, `form[action$="/unfollow"]`)
 			s.Finalize(t, id, "YES")
 			stack.Eventually(t, time.Minute, "the notification of the result", func() bool {
-				b.Visit(s.Hub+"/", http.StatusOK)
-				return b.Count(".bell b") == 1
+				return read(t, s.Hub+"/api/user/notifications", stack.Bearer(p.Key)).Contains(id)
 			})
+			b.Visit(s.Hub+"/", http.StatusOK)
 			press(".bell", ".stream .unread")
-			b.Shows(".stream .unread", word, "+60")
+			b.Shows(".stream", word, "won", "+53")
 			b.RequireNoProblems()
 			if presses > mostPresses {
 				t.Errorf("the main job needs %d presses; want at most %d", presses, mostPresses)

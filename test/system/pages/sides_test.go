@@ -44,7 +44,7 @@ func TestPagesNameTheSides(t *testing.T) {
 		b.Shows("main", cut+" 31.5¢")
 		b.RequireFits()
 		b.Visit(s.Hub+"/markets?q="+url.QueryEscape(m.Title), http.StatusOK)
-		b.Shows("table.list", cut+" 31.5%")
+		b.Shows("table.list", cut+" 31.5¢")
 		b.RequireFits()
 		b.Visit(s.Hub+"/m/"+m.ID, http.StatusOK)
 		b.Shows("main", "Price of "+cut, "Crowd, 2 calls 50% "+cut)
