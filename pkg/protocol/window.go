@@ -2,6 +2,9 @@ package protocol
 
 import "time"
 
+// DeletionWait is the time between the request to delete an account and the deletion. The owner can cancel it.
+const DeletionWait = 7 * 24 * time.Hour
+
 // Window is the length of a period that ends now, for which market movements are computed.
 type Window string
 

@@ -49,7 +49,7 @@ var subjects = map[string]map[string][]string{
 	"hub": {
 		"effect":        {"message", "market", "livestream", "operator", "signal", "stream"}, // the effect of a signed message is in one of them
 		"broadcast":     {"livestream", "program", "record"},                                 // it shows data of all three
-		"account":       {"operator"},                                                        // an account belongs to an operator
+		"account":       {"operator", "notification"},                                        // an account belongs to an operator; its deletion is a notification
 		"grant":         {"caller"},
 		"caller":        {"operator"},                                             // a caller is an operator with scopes
 		"follow":        {"operator"},                                             // operators follow operators

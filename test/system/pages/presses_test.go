@@ -53,7 +53,7 @@ func TestMainJobNeedsFewPresses(t *testing.T) {
 			stack.Eventually(t, time.Minute, "the notification of the result", func() bool {
 				return read(t, s.Hub+"/api/user/notifications", stack.Bearer(p.Key)).Contains(id)
 			})
-			b.Visit(s.Hub+"/", http.StatusOK)
+			press(".brand", ".bell")
 			press(".bell", ".stream .unread")
 			b.Shows(".stream", word, "won", "+53")
 			b.RequireNoProblems()

@@ -17,8 +17,9 @@ var reserved = map[string]bool{
 	"signalcast": true, "null": true, "undefined": true,
 }
 
-// Reserved reports whether a text may not be the handle of an operator.
-func Reserved(handle string) bool { return reserved[handle] }
+// Reserved reports whether a text may not be the handle of an operator. The hub stores media of deleted accounts under handles that
+// begin with "deleted_".
+func Reserved(handle string) bool { return reserved[handle] || strings.HasPrefix(handle, "deleted_") }
 
 // slug converts a name to a handle of at most maxHandle characters. It converts letters to lower case and keeps a-z and
 // digits. It removes other characters at the start and the end, and replaces each other sequence of them with one underscore.

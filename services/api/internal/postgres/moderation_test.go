@@ -183,7 +183,7 @@ func TestEventsOfHiddenProfiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("7", 3000)
-	b.operator("mara_k")
+	mara, _ := b.operator("mara_k")
 	b.operator("otto")
 	var facts []feed.Fact
 	for _, handle := range []string{"mara_k", "otto"} {
@@ -212,6 +212,25 @@ func TestEventsOfHiddenProfiles(t *testing.T) {
 				t.Errorf("%s of %s with the profile of mara_k hidden %t: %s", e.Type, e.Handle, hidden, data)
 			}
 		}
+	}
+	if err := b.CloseAccount(t.Context(), mara, false, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.EraseAccount(t.Context(), mara, noon); err != nil {
+		t.Fatal(err)
+	}
+	deleted := 0
+	for _, e := range b.events() {
+		data := string(e.Data)
+		if strings.Contains(data, "secret") != strings.Contains(data, "otto") || strings.Contains(data, "mara_k") {
+			t.Errorf("%s after the account of mara_k was deleted: %s", e.Type, data)
+		}
+		if strings.Contains(data, `"handle":"deleted-`) {
+			deleted++
+		}
+	}
+	if deleted != 4 {
+		t.Errorf("%d events have the handle of the deleted account; want 4", deleted)
 	}
 }
 

@@ -184,7 +184,11 @@ func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Tim
 // CloseAccount implements operator.Store.
 func (s *Store) CloseAccount(ctx context.Context, operatorID string, open bool, now time.Time) error {
 	if open {
-		return pg.Fault(wrap("open account", s.q.ReopenAccount(ctx, db.ReopenAccountParams{UserID: operatorID, Now: now})))
+		n, err := s.q.ReopenAccount(ctx, db.ReopenAccountParams{UserID: operatorID, Now: now, Since: now.Add(-protocol.DeletionWait)})
+		if err == nil && n == 0 {
+			return operator.ErrNotFound
+		}
+		return pg.Fault(wrap("open account", err))
 	}
 	_, err := s.q.CloseAccount(ctx, db.CloseAccountParams{UserID: operatorID, Now: now})
 	return missing(err, operator.ErrNotFound, "close account")

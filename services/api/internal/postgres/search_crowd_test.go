@@ -131,4 +131,8 @@ func TestListAddresses(t *testing.T) {
 			t.Errorf("from %d, %d: %s; want %s", c.offset, c.limit, text, c.want)
 		}
 	}
+	b.exec(`UPDATE api.users SET erased_at = now() WHERE handle = 'op0'`)
+	if got, total, err := s.Addresses(t.Context(), 0, 9); fmt.Sprint(got, total, err) != "[{1 } {3 }] 2 <nil>" {
+		t.Errorf("with a deleted account: %v %d %v", got, total, err)
+	}
 }

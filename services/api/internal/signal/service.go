@@ -73,7 +73,7 @@ type Store interface {
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
 
-// Closing is a market that closes soon. Operator is an operator with a call on it; empty: the market was asked for.
+// Closing is a market that closes soon. Operator is an operator with a call on it; empty: the request contains the market.
 type Closing struct{ MarketID, Operator string }
 
 // Service files calls and returns stored calls. It uses the market service to get quotes for calls.

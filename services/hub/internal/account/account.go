@@ -2,12 +2,15 @@ package account
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -15,7 +18,7 @@ import (
 const ExportPeriod = 24 * time.Hour
 
 // MaxRows is the maximum number of rows that ListRows returns.
-const MaxRows = 1000
+const MaxRows = 100
 
 // Export is a request of a session for the data of its account. The data are read when they are downloaded.
 type Export struct {
@@ -52,40 +55,54 @@ type Store interface {
 	EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle) error
 }
 
+// clockDifference is the time after which a cancellation cannot arrive, also if the clocks of the services differ.
+const clockDifference = time.Minute
+
 // Deletion closes and deletes accounts in the ledger and in the database of the hub.
 type Deletion struct {
 	Ledger operatorv1.OperatorServiceClient
 	Reads  operatorv1.OperatorReadServiceClient
 	Store  Store
-	Hide   func(ctx context.Context, handle protocol.Handle, hidden bool) error // hides the broadcasts and clips of a handle
-	Now    func() time.Time
+
+	Notices notification.Notices
+	Hide    func(ctx context.Context, handle protocol.Handle, hidden bool) error // hides the broadcasts and clips of a handle
+	Now     func() time.Time
 }
 
 // Close closes an account for writes and stops what acts for it. A repetition changes nothing. Errors: not_found, db_unavailable,
 // and the errors of the ledger.
 func (d Deletion) Close(ctx context.Context, user operator.ID, handle protocol.Handle) error {
+	if err := d.Store.CloseAccount(ctx, user, handle, d.Now()); err != nil {
+		return err // the account is open, so the form can be sent again
+	}
 	if _, err := d.Ledger.CloseAccount(ctx, &operatorv1.CloseAccountRequest{OperatorId: string(user)}); err != nil {
 		return err
 	}
-	return d.Store.CloseAccount(ctx, user, handle, d.Now())
+	now := d.Now()
+	if err := d.Store.CloseAccount(ctx, user, handle, now); err != nil { // what was created in between
+		return err
+	}
+	return d.Notices.Notify(ctx, user, notification.DeletionRequested, protocol.Stamp(now), "", now)
 }
 
-// Cancel opens a closed account again. Errors: those of the ledger.
+// Cancel opens a closed account again, for protocol.DeletionWait after it was closed. Errors: not_found, and those of the ledger.
 func (d Deletion) Cancel(ctx context.Context, user operator.ID) error {
 	_, err := d.Ledger.CloseAccount(ctx, &operatorv1.CloseAccountRequest{OperatorId: string(user), Open: true})
 	return err
 }
 
-// Erase deletes the accounts that were closed operator.DeletionWait ago and returns their number. An interrupted deletion is
-// repeated, because the ledger is last. Errors: db_unavailable, and the errors of the ledger.
+// Erase deletes the accounts that were closed protocol.DeletionWait ago and returns their number. An interrupted deletion is
+// repeated, because the ledger is last. A deletion that fails does not stop the others. Errors: db_unavailable, and the errors of
+// the ledger.
 func (d Deletion) Erase(ctx context.Context) (int, error) {
-	due, err := d.Reads.ListClosing(ctx, &operatorv1.ListClosingRequest{Before: timestamppb.New(d.Now().Add(-operator.DeletionWait))})
+	due, err := d.Reads.ListClosing(ctx, &operatorv1.ListClosingRequest{Before: timestamppb.New(d.Now().Add(-protocol.DeletionWait - clockDifference))})
 	if err != nil {
 		return 0, err
 	}
-	for i, o := range due.GetOperators() {
+	n, failed := 0, error(nil)
+	for _, o := range due.GetOperators() {
 		user, handle := operator.ID(o.GetId()), protocol.Handle(o.GetHandle())
-		// What a request created while the account was being closed ends here.
+		// Revokes what a concurrent request created while the account was being closed.
 		err := d.Store.CloseAccount(ctx, user, handle, d.Now())
 		if err == nil {
 			err = d.Hide(ctx, handle, true)
@@ -97,8 +114,10 @@ func (d Deletion) Erase(ctx context.Context) (int, error) {
 			_, err = d.Ledger.EraseAccount(ctx, &operatorv1.EraseAccountRequest{OperatorId: o.GetId()})
 		}
 		if err != nil {
-			return i, err
+			failed = errors.Join(failed, fmt.Errorf("delete account %s: %w", o.GetId(), err))
+			continue
 		}
+		n++
 	}
-	return len(due.GetOperators()), nil
+	return n, failed
 }

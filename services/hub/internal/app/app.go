@@ -173,7 +173,7 @@ func (a *App) buildServers() error {
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
 	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Log: a.log}
-	a.deletion = account.Deletion{Ledger: a.api.OperatorWrites, Reads: a.api.Operators, Store: a.store, Hide: a.onair.Hide, Now: a.now}
+	a.deletion = account.Deletion{Ledger: a.api.OperatorWrites, Reads: a.api.Operators, Store: a.store, Notices: a.store, Hide: a.onair.Hide, Now: a.now}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})

@@ -45,8 +45,8 @@ type Store interface {
 	ListSessions(ctx context.Context, id operator.ID, idle time.Time, limit int) ([]StoredSession, error)
 	// UseSession stores that a session and its device were used. It does nothing if the session is unknown or has ended.
 	UseSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error
-	// UseDevice stores a sign-in from a device. It reports whether the operator has signed in before, but not from this device
-	// after recent.
+	// UseDevice stores a sign-in from a device. It notifies the operator and returns true if the operator has signed in before, but
+	// not from this device after recent.
 	UseDevice(ctx context.Context, id operator.ID, d Device, recent, now time.Time) (isNew bool, err error)
 	// EndSession ends an active session. It does nothing if the session is unknown or has ended.
 	EndSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error
@@ -58,8 +58,6 @@ type Store interface {
 type SessionCookies struct {
 	UID, Sig string
 	Bind     string // empty: the session is not bound
-
-	NewDevice bool // the operator has signed in before, but not from this device in the last 90 days
 }
 
 type sessionKey struct {
@@ -86,7 +84,7 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	if err != nil {
 		return SessionCookies{}, err
 	}
-	if out.NewDevice, err = s.store.UseDevice(ctx, op.ID, from, now.Add(-DeviceLife), now); err != nil {
+	if _, err = s.store.UseDevice(ctx, op.ID, from, now.Add(-DeviceLife), now); err != nil {
 		return SessionCookies{}, err
 	}
 	out.UID, out.Sig = s.issue(op.ID, op.SessionVersion, issued)

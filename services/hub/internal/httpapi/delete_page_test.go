@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // deletion returns the service that deletes accounts.
 func (b *fixture) deletion() account.Deletion {
 	return account.Deletion{
-		Ledger: b.deps.Ledger.OperatorWrites, Reads: b.deps.Ledger.Operators, Store: b.store, Hide: b.deps.OnAir.Hide, Now: b.clock.Now,
+		Ledger: b.deps.Ledger.OperatorWrites, Reads: b.deps.Ledger.Operators, Store: b.store, Notices: b.store, Hide: b.deps.OnAir.Hide,
+		Now: b.clock.Now,
 	}
 }
 
@@ -63,13 +64,15 @@ func TestDeletion(t *testing.T) {
 	equal(t, b.count("hub.streams"), 0)
 	equal(t, b.count("webhooks WHERE active"), 0)
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
-	want(t, b.send("GET", "/settings?done=kept", "", b.bySession()), 200, "", "Your account is open again.", "!will be deleted on")
+	want(t, b.send("GET", "/settings?done=reopened", "", b.bySession()), 200, "", "Your account is open again.", "!will be deleted on")
 	want(t, write(), 200, "")
 
 	want(t, remove("mara_k"), http.StatusSeeOther, "")
-	b.clock.Advance(operator.DeletionWait - time.Second)
+	b.clock.Advance(protocol.DeletionWait - time.Second)
 	b.requireSwept(b.deletion().Erase, 0)
 	b.clock.Advance(time.Second)
+	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), 404, "")
+	b.clock.Advance(time.Minute)
 	b.requireSwept(b.deletion().Erase, 1)
 	b.requireSwept(b.deletion().Erase, 0)
 	handle := "deleted-" + b.mara.GetPublicId()[:12]

@@ -159,7 +159,7 @@ func TestAccountNotifications(t *testing.T) {
 	page := b.send("GET", "/notifications", "", b.bySession())
 	for _, text := range []string{
 		"An operator key was created", "night bot", "You can broadcast on Signalcast", "You cannot broadcast on Signalcast",
-		"An administrator hid a text of yours", "Your payout address was changed",
+		"An administrator hid one of your texts", "Your payout address was changed",
 	} {
 		has(t, page, text)
 	}

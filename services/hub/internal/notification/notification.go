@@ -42,6 +42,9 @@ const (
 	TextHidden       Kind = "text_hidden"
 	StreamerApproved Kind = "streamer_approved"
 	StreamerRefused  Kind = "streamer_refused"
+
+	ExportReady       Kind = "export_ready"
+	DeletionRequested Kind = "deletion_requested"
 )
 
 // Grouped lists the kinds whose facts of one day, and of one followed forecaster, are one entry.
@@ -172,8 +175,7 @@ type Store interface {
 
 // Notices notifies users of facts that are no events of the ledger. Error of both methods: db_unavailable.
 type Notices interface {
-	// Notify adds an entry about the account of a user. The entry of a repeated key does not change. Export and deletion of
-	// accounts also notify with it, with kinds of their own.
+	// Notify adds an entry about the account of a user. The entry of a repeated key does not change.
 	Notify(ctx context.Context, user operator.ID, kind Kind, key, text string, at time.Time) error
 	// Withdraw deletes the unread entries of all users about what an operator did, or about one call of the operator. Without a
 	// call, it also removes the name of the operator from the unread entries of new followers.

@@ -25,9 +25,6 @@ type Operator struct {
 	ClosingAt      time.Time // the operator requested the deletion of the account; zero: the account is open
 }
 
-// DeletionWait is the time between the request to delete an account and the deletion. The owner can cancel it.
-const DeletionWait = 7 * 24 * time.Hour
-
 // ErrClosing is the error of a write with a closed account.
 var ErrClosing = apperr.New(apperr.Forbidden, "account_closing",
 	"The account is closed, because its deletion was requested. Cancel the deletion in the settings to write again.")

@@ -291,8 +291,15 @@ const rowsTimeout = 10 * time.Second
 
 // StartExport implements account.Store.
 func (s *Store) StartExport(ctx context.Context, user operator.ID, e account.Export) (bool, error) {
-	n, err := s.write.StartExport(ctx, db.StartExportParams{
-		UserID: string(user), ID: e.ID, SessionAt: e.Session, CreatedAt: e.CreatedAt, Before: e.CreatedAt.Add(-account.ExportPeriod),
+	var n int64
+	err := s.inTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		n, err = q.StartExport(ctx, db.StartExportParams{
+			UserID: string(user), ID: e.ID, SessionAt: e.Session, CreatedAt: e.CreatedAt, Before: e.CreatedAt.Add(-account.ExportPeriod),
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		return notify(ctx, q, accountFact(user, notification.ExportReady, e.ID, "", e.CreatedAt))
 	})
 	return n > 0, err
 }
@@ -316,7 +323,9 @@ func (s *Store) ListRows(ctx context.Context, user operator.ID, handle protocol.
 
 // CloseAccount implements account.Store.
 func (s *Store) CloseAccount(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error {
-	return s.write.CloseAccount(ctx, db.CloseAccountParams{UserID: string(user), Handle: string(handle), Now: now})
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // an app of the account can have many grants
+	defer cancel()
+	return db.New(s.pool).CloseAccount(ctx, db.CloseAccountParams{UserID: string(user), Handle: string(handle), Now: now})
 }
 
 // EraseAccount implements account.Store.

@@ -317,11 +317,13 @@ func (q *Queries) ListExportedCalls(ctx context.Context, arg ListExportedCallsPa
 const ListPersonalRows = `-- name: ListPersonalRows :many
 WITH page AS (
     SELECT k.key FROM personal_rows AS k
-    WHERE k.section = $1 AND (k.user_id = $2::uuid OR k.subject = $2::text) AND k.key > $3
+    WHERE k.section = $1 AND (k.user_id IS NOT NULL AND k.user_id = $2::uuid
+        OR k.subject IS NOT NULL AND k.subject = $2::text) AND k.key > $3
     ORDER BY k.key LIMIT $4
 )
 SELECT p.key, p.data FROM personal_rows AS p
-WHERE p.section = $1 AND (p.user_id = $2::uuid OR p.subject = $2::text) AND p.key > $3 AND p.key <= (SELECT max(key)::text FROM page)
+WHERE p.section = $1 AND (p.user_id IS NOT NULL AND p.user_id = $2::uuid
+        OR p.subject IS NOT NULL AND p.subject = $2::text) AND p.key > $3 AND p.key <= (SELECT max(key)::text FROM page)
 ORDER BY p.key
 `
 

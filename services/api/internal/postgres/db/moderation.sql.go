@@ -112,9 +112,11 @@ func (q *Queries) GetModerationDigest(ctx context.Context) (string, error) {
 }
 
 const ListHidden = `-- name: ListHidden :many
-SELECT is_hidden(t.kind, CASE
+SELECT (is_hidden(t.kind, CASE
     WHEN t.kind = 'profile' THEN (SELECT u.handle FROM users AS u WHERE u.id = CASE WHEN t.kind = 'profile' THEN t.id::uuid END)
-    ELSE t.id END)::boolean AS hidden
+    ELSE t.id END) OR EXISTS (
+        SELECT FROM users AS u WHERE u.erased_at IS NOT NULL AND u.id = CASE t.kind WHEN 'profile' THEN t.id::uuid
+            WHEN 'station' THEN (SELECT s.user_id FROM stations AS s WHERE s.station_id = t.id) END))::boolean AS hidden
 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (kind, id, n)
 ORDER BY t.n
 `
@@ -124,7 +126,8 @@ type ListHiddenParams struct {
 	IDs   []string
 }
 
-// Reports for each object whether it is hidden, in the given order. The id of a profile is that of its operator.
+// Reports for each object whether it is hidden, in the given order. The id of a profile is that of its operator. Profiles and
+// stations of deleted accounts are hidden.
 func (q *Queries) ListHidden(ctx context.Context, arg ListHiddenParams) ([]bool, error) {
 	rows, err := q.db.Query(ctx, ListHidden, arg.Kinds, arg.IDs)
 	if err != nil {

@@ -737,9 +737,9 @@ func (q *Queries) MoveCrowd(ctx context.Context, arg MoveCrowdParams) error {
 	return err
 }
 
-const ReopenAccount = `-- name: ReopenAccount :exec
+const ReopenAccount = `-- name: ReopenAccount :execrows
 WITH changed AS (
-    UPDATE users AS u SET closing_at = NULL WHERE u.id = $2 AND u.closing_at IS NOT NULL AND u.erased_at IS NULL RETURNING u.id
+    UPDATE users AS u SET closing_at = NULL WHERE u.id = $2 AND u.closing_at > $3::timestamptz AND u.erased_at IS NULL RETURNING u.id
 )
 INSERT INTO audit_log (at, actor, action, subject) SELECT $1::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c
 `
@@ -747,12 +747,16 @@ INSERT INTO audit_log (at, actor, action, subject) SELECT $1::timestamptz, c.id:
 type ReopenAccountParams struct {
 	Now    time.Time
 	UserID string
+	Since  time.Time
 }
 
-// Opens a closed account that is not erased yet.
-func (q *Queries) ReopenAccount(ctx context.Context, arg ReopenAccountParams) error {
-	_, err := q.db.Exec(ctx, ReopenAccount, arg.Now, arg.UserID)
-	return err
+// Opens an account that was closed after a time.
+func (q *Queries) ReopenAccount(ctx context.Context, arg ReopenAccountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, ReopenAccount, arg.Now, arg.UserID, arg.Since)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const RevokeKey = `-- name: RevokeKey :one

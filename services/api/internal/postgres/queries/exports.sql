@@ -99,9 +99,11 @@ LIMIT sqlc.arg('limit');
 -- objects of the returned rows are built.
 WITH page AS (
     SELECT k.key FROM personal_rows AS k
-    WHERE k.section = @section AND (k.user_id = @user_id::uuid OR k.subject = sqlc.arg(user_id)::text) AND k.key > @after
+    WHERE k.section = @section AND (k.user_id IS NOT NULL AND k.user_id = @user_id::uuid
+        OR k.subject IS NOT NULL AND k.subject = sqlc.arg(user_id)::text) AND k.key > @after
     ORDER BY k.key LIMIT sqlc.arg('limit')
 )
 SELECT p.key, p.data FROM personal_rows AS p
-WHERE p.section = @section AND (p.user_id = @user_id::uuid OR p.subject = sqlc.arg(user_id)::text) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
+WHERE p.section = @section AND (p.user_id IS NOT NULL AND p.user_id = @user_id::uuid
+        OR p.subject IS NOT NULL AND p.subject = sqlc.arg(user_id)::text) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
 ORDER BY p.key;

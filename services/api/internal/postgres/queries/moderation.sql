@@ -36,10 +36,13 @@ SELECT kind, id, hidden, reason, decided_by, decided_at FROM moderation ORDER BY
     id LIMIT sqlc.arg('limit');
 
 -- name: ListHidden :many
--- Reports for each object whether it is hidden, in the given order. The id of a profile is that of its operator.
-SELECT is_hidden(t.kind, CASE
+-- Reports for each object whether it is hidden, in the given order. The id of a profile is that of its operator. Profiles and
+-- stations of deleted accounts are hidden.
+SELECT (is_hidden(t.kind, CASE
     WHEN t.kind = 'profile' THEN (SELECT u.handle FROM users AS u WHERE u.id = CASE WHEN t.kind = 'profile' THEN t.id::uuid END)
-    ELSE t.id END)::boolean AS hidden
+    ELSE t.id END) OR EXISTS (
+        SELECT FROM users AS u WHERE u.erased_at IS NOT NULL AND u.id = CASE t.kind WHEN 'profile' THEN t.id::uuid
+            WHEN 'station' THEN (SELECT s.user_id FROM stations AS s WHERE s.station_id = t.id) END))::boolean AS hidden
 FROM unnest(@kinds::text[], @ids::text[]) WITH ORDINALITY AS t (kind, id, n)
 ORDER BY t.n;
 

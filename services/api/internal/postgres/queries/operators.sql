@@ -227,10 +227,10 @@ WITH changed AS (
 )
 SELECT c.closing_at::timestamptz AS closing_at FROM changed AS c;
 
--- name: ReopenAccount :exec
--- Opens a closed account that is not erased yet.
+-- name: ReopenAccount :execrows
+-- Opens an account that was closed after a time.
 WITH changed AS (
-    UPDATE users AS u SET closing_at = NULL WHERE u.id = @user_id AND u.closing_at IS NOT NULL AND u.erased_at IS NULL RETURNING u.id
+    UPDATE users AS u SET closing_at = NULL WHERE u.id = @user_id AND u.closing_at > @since::timestamptz AND u.erased_at IS NULL RETURNING u.id
 )
 INSERT INTO audit_log (at, actor, action, subject) SELECT @now::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c;
 

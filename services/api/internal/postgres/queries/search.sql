@@ -338,7 +338,8 @@ SELECT l.kind::text AS kind, l.id::text AS id
 FROM (
     SELECT 'market' AS kind, m.market_id AS id FROM markets AS m WHERE m.provider = 'manual' OR m.fetched_at IS NOT NULL
     UNION ALL
-    SELECT 'profile', u.handle FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0
+    SELECT 'profile', u.handle FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id
+    WHERE t.total > 0 AND u.erased_at IS NULL
 ) AS l
 WHERE NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = l.kind AND h.id = l.id)
 ORDER BY l.kind, l.id OFFSET sqlc.arg('offset')::bigint LIMIT sqlc.arg('limit');
@@ -348,5 +349,5 @@ ORDER BY l.kind, l.id OFFSET sqlc.arg('offset')::bigint LIMIT sqlc.arg('limit');
 SELECT (
     (SELECT count(*) FROM markets AS m WHERE (m.provider = 'manual' OR m.fetched_at IS NOT NULL)
         AND NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = 'market' AND h.id = m.market_id))
-    + (SELECT count(*) FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0
+    + (SELECT count(*) FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id WHERE t.total > 0 AND u.erased_at IS NULL
         AND NOT EXISTS (SELECT FROM moderation AS h WHERE h.hidden AND h.kind = 'profile' AND h.id = u.handle)))::bigint AS total;

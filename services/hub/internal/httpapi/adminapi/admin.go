@@ -229,17 +229,22 @@ func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 		if err != nil {
 			return err
 		}
-		if err := s.OnAir.Decide(ctx, handle, status); err != nil || status == before.Status {
+		if err := s.OnAir.Decide(ctx, handle, status); err != nil {
 			return err
+		}
+		if status == livestream.Suspended { // also if the request is repeated after an error
+			if err := s.Notices.Withdraw(ctx, op.ID, ""); err != nil {
+				return err
+			}
+		}
+		if status == before.Status {
+			return nil
 		}
 		now := s.Now()
 		switch status {
 		case livestream.Approved:
 			return s.Notices.Notify(ctx, op.ID, notification.StreamerApproved, protocol.Stamp(now), "", now)
 		case livestream.Suspended:
-			if err := s.Notices.Withdraw(ctx, op.ID, ""); err != nil {
-				return err
-			}
 			return s.Notices.Notify(ctx, op.ID, notification.StreamerRefused, protocol.Stamp(now), "", now)
 		}
 		return nil

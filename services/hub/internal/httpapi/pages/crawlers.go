@@ -57,11 +57,14 @@ var sitemapPages = []string{
 	homePath, site.MarketsPath, boardPath, livePath, feedPath, pulsePath, "/about", "/privacy", "/terms", guidesPath + "/", docsPath,
 }
 
+// mostSitemaps is the maximum number of sitemaps that the service has.
+const mostSitemaps = 1000
+
 // sitemap handles GET /sitemap.xml (sitemaps.org protocol). Without the parameter page, it is the index of the sitemaps. Errors:
 // not_found for a page after the last one, db_unavailable.
 func (s *server) sitemap(c echo.Context) error {
 	key := c.QueryParam("page")
-	if n, err := strconv.Atoi(key); key != "" && (err != nil || n < 1 || strconv.Itoa(n) != key) {
+	if n, err := strconv.Atoi(key); key != "" && (err != nil || n < 1 || n > mostSitemaps || strconv.Itoa(n) != key) {
 		return httpx.ErrNotFound
 	}
 	p, err := s.sitemaps.Get(c.Request().Context(), key, func(ctx context.Context, _ *httpcache.Page) (*httpcache.Page, error) {

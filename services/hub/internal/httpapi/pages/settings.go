@@ -46,7 +46,7 @@ type deviceRow struct {
 // settingsNotices maps values of the query parameter "done" to the messages that the page shows after a change.
 var settingsNotices = map[string]string{
 	"revoked": "The device is signed out.", "export": "Your data is ready. Download it on this device within 24 hours.",
-	"kept": "Your account is open again. Create new API keys, and connect your apps and streams again.",
+	"reopened": "Your account is open again. Create new API keys, and connect your apps and streams again.",
 }
 
 // settings handles GET /settings, the account page of the visitor with the devices that are signed in and the export of the data.
@@ -170,7 +170,7 @@ func (s *server) downloadExport(c echo.Context) error {
 var errNoExport = apperr.New(apperr.NotFound, "not_found", "there is no such export for this session")
 
 // deleteAccount handles POST /settings/delete. The first step shows what is deleted; the second, with the handle of the account in
-// the field handle, closes the account. It is deleted after operator.DeletionWait.
+// the field handle, closes the account. It is deleted after protocol.DeletionWait.
 func (s *server) deleteAccount(c echo.Context) error {
 	v, form, ok, err := s.readSettingsForm(c)
 	if !ok {
@@ -200,5 +200,5 @@ func (s *server) cancelDeletion(c echo.Context) error {
 	if err := s.People.Deletion.Cancel(c.Request().Context(), operator.ID(v.Session.UserID)); err != nil {
 		return err
 	}
-	return site.Redirect(c, site.SettingsPath+"?done=kept")
+	return site.Redirect(c, site.SettingsPath+"?done=reopened")
 }

@@ -124,6 +124,9 @@ func (s *server) liveStreams(ctx context.Context) []string {
 // tvMarketOf returns the market with the given id. Parts that cannot be read in time are empty. It returns nil if the market cannot
 // be read.
 func (s *server) tvMarketOf(ctx context.Context, id string) *tvMarket {
+	if id == "" {
+		return nil
+	}
 	g := site.NewPartReader(ctx, site.PartsTimeout)
 	history := site.CallPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
 		MarketId: id, Interval: string(protocol.IntervalDay),

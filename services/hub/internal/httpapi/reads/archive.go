@@ -44,7 +44,7 @@ func (s *Server) Archive(c echo.Context, me operator.Operator) error {
 	if c.Request().Method == http.MethodHead {
 		return c.NoContent(http.StatusOK)
 	}
-	if err = s.writeArchive(c.Request().Context(), patientWriter{c.Response()}, me); err != nil {
+	if err = s.writeArchive(c.Request().Context(), deadlineWriter{c.Response()}, me); err != nil {
 		// Abort the connection, so that the client does not take the incomplete archive for a complete one.
 		if c.Request().Context().Err() == nil {
 			s.Log.Warn("account export failed", "handle", string(me.Handle), "error", err)
@@ -54,11 +54,11 @@ func (s *Server) Archive(c echo.Context, me operator.Operator) error {
 	return nil
 }
 
-// patientWriter gives each write of a long answer exportWriteTimeout.
-type patientWriter struct{ http.ResponseWriter }
+// deadlineWriter gives each write of a long answer exportWriteTimeout.
+type deadlineWriter struct{ http.ResponseWriter }
 
 // Write implements io.Writer.
-func (w patientWriter) Write(p []byte) (int, error) {
+func (w deadlineWriter) Write(p []byte) (int, error) {
 	if err := httpx.SetWriteTimeout(w.ResponseWriter, exportWriteTimeout); err != nil {
 		return 0, err
 	}

@@ -546,11 +546,11 @@ func (q *Queries) ListFollowing(ctx context.Context, arg ListFollowingParams) ([
 const listPersonalRows = `-- name: ListPersonalRows :many
 WITH page AS (
     SELECT k.key FROM personal_rows AS k
-    WHERE k.section = $1 AND (k.user_id = $2 OR k.handle = $3) AND k.key > $4
+    WHERE k.section = $1 AND (k.user_id IS NOT NULL AND k.user_id = $2 OR k.handle IS NOT NULL AND k.handle = $3) AND k.key > $4
     ORDER BY k.key LIMIT $5
 )
 SELECT p.key, p.data FROM personal_rows AS p
-WHERE p.section = $1 AND (p.user_id = $2 OR p.handle = $3) AND p.key > $4 AND p.key <= (SELECT max(key)::text FROM page)
+WHERE p.section = $1 AND (p.user_id IS NOT NULL AND p.user_id = $2 OR p.handle IS NOT NULL AND p.handle = $3) AND p.key > $4 AND p.key <= (SELECT max(key)::text FROM page)
 ORDER BY p.key
 `
 

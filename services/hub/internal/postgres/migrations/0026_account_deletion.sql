@@ -12,6 +12,8 @@ BEGIN
         RETURNING g.id
     )
     INSERT INTO outbox (type, at, data) SELECT 'grant.revoked', now, id::text FROM ended;
+    DELETE FROM auth_requests WHERE user_id = who;
+    UPDATE auth_codes SET expires_at = least(expires_at, now) WHERE user_id = who AND used_at IS NULL;
     DELETE FROM streams WHERE handle = of_handle;
     UPDATE ingest_streams SET key_hash = sha256(gen_random_uuid()::text::bytea), version = version + 1 WHERE handle = of_handle;
     UPDATE live_sessions SET ended_at = greatest(now, last_beat) WHERE handle = of_handle AND ended_at IS NULL;
@@ -23,6 +25,7 @@ BEGIN
     DELETE FROM sessions WHERE user_id = who;
     DELETE FROM devices WHERE user_id = who;
     DELETE FROM follows WHERE follower = who OR followed = who;
+    DELETE FROM seen_follows WHERE follower = who OR followed = who;
     DELETE FROM watches WHERE user_id = who;
     DELETE FROM notifications WHERE user_id = who OR actor = who;
     DELETE FROM notification_switches WHERE user_id = who;
@@ -35,6 +38,7 @@ BEGIN
     UPDATE moderated_apps SET original = '{}' WHERE app_id IN (SELECT id FROM apps WHERE owner_id = who);
     UPDATE apps SET name = 'Deleted app', homepage = '', logo_url = '' WHERE owner_id = who;
     UPDATE reports SET reason = '' WHERE reporter = who;
+    UPDATE reports SET thing = to_handle WHERE kind = 'profile' AND thing = of_handle;
     UPDATE broadcasts SET title = 'Deleted' WHERE owner = who;
     UPDATE clips SET title = NULL, created_by = to_handle WHERE created_by = of_handle;
     UPDATE clips SET handle = to_handle WHERE handle = of_handle;
@@ -44,5 +48,6 @@ BEGIN
     DELETE FROM streamer_profiles WHERE handle = to_handle; -- of an interrupted deletion
     UPDATE streamer_profiles SET handle = to_handle, lanes = '{}' WHERE handle = of_handle;
 END $$;
+CREATE INDEX notifications_actor ON notifications (actor) WHERE actor IS NOT NULL;
 REVOKE ALL ON FUNCTION close_account(uuid, text, timestamptz), erase_account(uuid, text, text) FROM public;
 GRANT EXECUTE ON FUNCTION close_account(uuid, text, timestamptz), erase_account(uuid, text, text) TO hub_rw;

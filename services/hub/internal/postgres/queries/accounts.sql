@@ -191,11 +191,11 @@ SELECT id, session_at, created_at FROM exports WHERE user_id = @user_id;
 -- objects of the returned rows are built.
 WITH page AS (
     SELECT k.key FROM personal_rows AS k
-    WHERE k.section = @section AND (k.user_id = @user_id OR k.handle = @handle) AND k.key > @after
+    WHERE k.section = @section AND (k.user_id IS NOT NULL AND k.user_id = @user_id OR k.handle IS NOT NULL AND k.handle = @handle) AND k.key > @after
     ORDER BY k.key LIMIT sqlc.arg('limit')
 )
 SELECT p.key, p.data FROM personal_rows AS p
-WHERE p.section = @section AND (p.user_id = @user_id OR p.handle = @handle) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
+WHERE p.section = @section AND (p.user_id IS NOT NULL AND p.user_id = @user_id OR p.handle IS NOT NULL AND p.handle = @handle) AND p.key > @after AND p.key <= (SELECT max(key)::text FROM page)
 ORDER BY p.key;
 
 -- name: CloseAccount :exec

@@ -236,7 +236,7 @@ func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout
 	if v := s.Viewer(c); v.Handle != "" || v.Err != nil {
 		f.FormToken = s.TokenOf(c)
 		if at := v.Session.ClosingAt; !at.IsZero() {
-			f.DeletesOn = at.Add(operator.DeletionWait).UTC().Format("2 January 2006")
+			f.DeletesOn = at.Add(protocol.DeletionWait).UTC().Format("2 January 2006")
 		}
 	}
 	return f

@@ -3,7 +3,7 @@
 const root = document.getElementById('feed');
 const at = (name) => document.getElementById(`feed-${name}`);
 const list = at('rows');
-const maxRows = 200; // rows on the page, and events behind the button
+const maxRows = 200; // rows on the page, and events that are not shown yet
 
 const labels = {
   'signal.created': 'Call', 'signal.event': 'Note', 'signal.resolved': 'Result',

@@ -1,5 +1,15 @@
--- Ended follows are exported and erased with their account.
-CREATE OR REPLACE VIEW personal_rows AS
+-- Newest export of each account. Only the session that requested it can download it, for a day.
+CREATE TABLE exports (
+    user_id    uuid PRIMARY KEY,
+    id         uuid NOT NULL UNIQUE,
+    session_at timestamptz NOT NULL, -- second of issue of the session
+    created_at timestamptz NOT NULL
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON exports TO hub_rw;
+
+-- Everything that the hub stores about an account, without secrets and without texts of others. Each row is a JSON object. Rows
+-- belong to a user or to a handle; the other column is null. key is unique in a section of an account.
+CREATE VIEW personal_rows AS
 SELECT 'sessions' AS section, user_id, NULL::text AS handle, issued_at::text AS key, json_build_object('startedAt', issued_at, 'signedInAt', signed_in_at,
     'usedAt', used_at, 'endedAt', ended_at, 'browser', browser, 'address', address)::text AS data FROM sessions
 UNION ALL
@@ -59,31 +69,5 @@ SELECT 'stream_key', NULL, handle, id::text, json_build_object('id', id, 'provid
     'createdAt', created_at, 'rotatedAt', rotated_at)::text FROM ingest_streams
 UNION ALL
 SELECT 'ended_follows', follower, NULL, followed::text, json_build_object('followed', followed, 'seenAt', seen_at)::text FROM seen_follows;
-
-CREATE OR REPLACE FUNCTION erase_account(who uuid, of_handle text, to_handle text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = hub, pg_temp AS $$
-BEGIN
-    DELETE FROM sessions WHERE user_id = who;
-    DELETE FROM devices WHERE user_id = who;
-    DELETE FROM follows WHERE follower = who OR followed = who;
-    DELETE FROM seen_follows WHERE follower = who OR followed = who;
-    DELETE FROM watches WHERE user_id = who;
-    DELETE FROM notifications WHERE user_id = who OR actor = who;
-    DELETE FROM notification_switches WHERE user_id = who;
-    DELETE FROM milestones WHERE user_id = who;
-    DELETE FROM identity_claims WHERE user_id = who;
-    DELETE FROM exports WHERE user_id = who;
-    DELETE FROM signer_challenges WHERE denpa_id = who;
-    DELETE FROM overlay_signals WHERE handle = of_handle;
-    DELETE FROM overlay_sets WHERE handle = of_handle;
-    UPDATE moderated_apps SET original = '{}' WHERE app_id IN (SELECT id FROM apps WHERE owner_id = who);
-    UPDATE apps SET name = 'Deleted app', homepage = '', logo_url = '' WHERE owner_id = who;
-    UPDATE reports SET reason = '' WHERE reporter = who;
-    UPDATE broadcasts SET title = 'Deleted' WHERE owner = who;
-    UPDATE clips SET title = NULL, created_by = to_handle WHERE created_by = of_handle;
-    UPDATE clips SET handle = to_handle WHERE handle = of_handle;
-    UPDATE live_sessions SET handle = to_handle WHERE handle = of_handle;
-    UPDATE ingest_streams SET label = '', handle = to_handle WHERE handle = of_handle;
-    DELETE FROM live_heads WHERE split_part(channel, ':', 2) = of_handle;
-    DELETE FROM streamer_profiles WHERE handle = to_handle; -- of an interrupted deletion
-    UPDATE streamer_profiles SET handle = to_handle, lanes = '{}' WHERE handle = of_handle;
-END $$;
+CREATE INDEX messages_of_owner ON messages (denpa_id, id);
+GRANT SELECT ON personal_rows TO hub_rw;
