@@ -184,8 +184,8 @@ func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Tim
 // CloseAccount implements operator.Store.
 func (s *Store) CloseAccount(ctx context.Context, operatorID string, open bool, now time.Time) error {
 	if open {
-		n, err := s.q.ReopenAccount(ctx, db.ReopenAccountParams{UserID: operatorID, Now: now, Since: now.Add(-protocol.DeletionWait)})
-		if err == nil && n == 0 {
+		reopened, err := s.q.ReopenAccount(ctx, db.ReopenAccountParams{UserID: operatorID, Now: now, Since: now.Add(-protocol.DeletionWait)})
+		if err == nil && !reopened {
 			return operator.ErrNotFound
 		}
 		return pg.Fault(wrap("open account", err))

@@ -56,6 +56,7 @@ func TestDeletion(t *testing.T) {
 	want(t, remove(""), 200, "", "Enter <b>mara_k</b>", "cannot be recalled")
 	want(t, remove("tide"), 200, "", "Enter mara_k to delete the account.")
 	want(t, write(), 200, "")
+	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	want(t, remove("@mara_k"), http.StatusSeeOther, "", "Location: /settings")
 	want(t, write(), 403, "account_closing")
 	want(t, b.post("/u/tide/unfollow", url.Values{}, b.bySession()), 403, "", "The account is closed")

@@ -737,26 +737,29 @@ func (q *Queries) MoveCrowd(ctx context.Context, arg MoveCrowdParams) error {
 	return err
 }
 
-const ReopenAccount = `-- name: ReopenAccount :execrows
+const ReopenAccount = `-- name: ReopenAccount :one
 WITH changed AS (
-    UPDATE users AS u SET closing_at = NULL WHERE u.id = $2 AND u.closing_at > $3::timestamptz AND u.erased_at IS NULL RETURNING u.id
+    UPDATE users AS u SET closing_at = NULL WHERE u.id = $1 AND u.closing_at > $2::timestamptz AND u.erased_at IS NULL RETURNING u.id
+), audited AS (
+    INSERT INTO audit_log (at, actor, action, subject) SELECT $3::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c
 )
-INSERT INTO audit_log (at, actor, action, subject) SELECT $1::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c
+SELECT (EXISTS (
+    SELECT FROM users AS u WHERE u.id = $1 AND u.erased_at IS NULL AND (u.closing_at IS NULL OR u.closing_at > $2::timestamptz)
+))::boolean AS open
 `
 
 type ReopenAccountParams struct {
-	Now    time.Time
 	UserID string
 	Since  time.Time
+	Now    time.Time
 }
 
-// Opens an account that was closed after a time.
-func (q *Queries) ReopenAccount(ctx context.Context, arg ReopenAccountParams) (int64, error) {
-	result, err := q.db.Exec(ctx, ReopenAccount, arg.Now, arg.UserID, arg.Since)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Opens an account that was closed after a time. Returns false if it was closed earlier or is erased. An open account stays open.
+func (q *Queries) ReopenAccount(ctx context.Context, arg ReopenAccountParams) (bool, error) {
+	row := q.db.QueryRow(ctx, ReopenAccount, arg.UserID, arg.Since, arg.Now)
+	var open bool
+	err := row.Scan(&open)
+	return open, err
 }
 
 const RevokeKey = `-- name: RevokeKey :one

@@ -227,12 +227,16 @@ WITH changed AS (
 )
 SELECT c.closing_at::timestamptz AS closing_at FROM changed AS c;
 
--- name: ReopenAccount :execrows
--- Opens an account that was closed after a time.
+-- name: ReopenAccount :one
+-- Opens an account that was closed after a time. Returns false if it was closed earlier or is erased. An open account stays open.
 WITH changed AS (
     UPDATE users AS u SET closing_at = NULL WHERE u.id = @user_id AND u.closing_at > @since::timestamptz AND u.erased_at IS NULL RETURNING u.id
+), audited AS (
+    INSERT INTO audit_log (at, actor, action, subject) SELECT @now::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c
 )
-INSERT INTO audit_log (at, actor, action, subject) SELECT @now::timestamptz, c.id::text, 'operator.reopened', c.id::text FROM changed AS c;
+SELECT (EXISTS (
+    SELECT FROM users AS u WHERE u.id = @user_id AND u.erased_at IS NULL AND (u.closing_at IS NULL OR u.closing_at > @since::timestamptz)
+))::boolean AS open;
 
 -- name: ListClosing :many
 -- Returns accounts that were closed before a time and are not erased.
