@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 // system returns the system of these tests. It has no rate limits per IP address.
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
-	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
+	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"),
+		stack.Env("SECURITY_CONTACT", "mailto:security@hub.example"))
 }
 
 func get(t testing.TB, url string, sets ...stack.Set) stack.Answer {

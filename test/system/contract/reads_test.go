@@ -21,6 +21,7 @@ type things struct {
 	message string // id of a signed message
 	code    string // code of a short URL
 	clip    string // id of a clip
+	export  string // id of an export of the session
 }
 
 func newThings(t *testing.T, s *stack.Stack) *things {
@@ -35,6 +36,9 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	x.message = post(t, s.Hub+stack.ProtocolPath+"/predictions", stack.Bearer(x.Key),
 		stack.Body(body)).Require(http.StatusOK).Text("messageId")
 	x.clip = x.StoreClip(t, x.Market)
+	post(t, s.Hub+"/settings/export", x.session, stack.Form(url.Values{})).Require(http.StatusSeeOther)
+	_, link, _ := strings.Cut(string(get(t, s.Hub+"/settings", x.session).Require(http.StatusOK).Body), `"/settings/export/`)
+	x.export, _, _ = strings.Cut(link, `"`)
 	short := get(t, s.Hub+"/api/embed/operator/"+x.Handle).Require(http.StatusOK).Text("shortUrl")
 	x.code = short[strings.LastIndex(short, "/")+1:]
 	return x
@@ -53,6 +57,8 @@ func (x *things) address(t *testing.T, o *openapi.Operation) string {
 		id = x.clip
 	case strings.Contains(o.Path, "/webhooks/"):
 		id = x.Webhook
+	case strings.HasPrefix(o.Path, "/settings/export/"):
+		id = x.export
 	}
 	file := "app.css"
 	if strings.Contains(o.Path, "/docs/") {

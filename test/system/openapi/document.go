@@ -43,6 +43,7 @@ type Operation struct {
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{
 		"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "image/x-icon", "application/jsonl", "application/yaml",
+		"application/xml", "application/atom+xml",
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}

@@ -38,7 +38,7 @@ func Form(values url.Values) Set {
 	}
 }
 
-// formTokens has the form tokens of pages, by the Cookie header of their requests. A token does not change.
+// formTokens has the form tokens of pages, by the Cookie header of their requests. A token remains valid, although each page has another one.
 var formTokens sync.Map
 
 // addFormToken adds the field csrf to a form that is sent with the cookies of a page, as the pages of the hub do. It reads the
