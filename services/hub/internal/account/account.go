@@ -49,7 +49,7 @@ type Store interface {
 	LastExport(ctx context.Context, user operator.ID) (Export, error)
 	// ListRows returns rows of a section of an account, in the order of their keys, after the key after, at most MaxRows.
 	ListRows(ctx context.Context, user operator.ID, handle protocol.Handle, section, after string) ([]Row, error)
-	// CloseAccount stops what acts for an account: signing keys, apps and streams.
+	// CloseAccount revokes the signing keys, apps and grants of an account, and ends its streams.
 	CloseAccount(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error
 	// EraseAccount erases the personal data of an account. Broadcasts and clips get the handle replacement.
 	EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle) error
@@ -69,8 +69,9 @@ type Deletion struct {
 	Now     func() time.Time
 }
 
-// Close closes an account for writes and stops what acts for it. A repetition changes nothing. Errors: not_found, db_unavailable,
-// and the errors of the ledger.
+// Close closes an account for writes, revokes its API keys, signing keys and apps, and ends its webhooks and streams. It then notifies
+// the user. A closed account stays closed, with the time of the first request. Errors: not_found, db_unavailable, and the errors of
+// the ledger.
 func (d Deletion) Close(ctx context.Context, user operator.ID, handle protocol.Handle) error {
 	if err := d.Store.CloseAccount(ctx, user, handle, d.Now()); err != nil {
 		return err // the account is open, so the form can be sent again
@@ -79,7 +80,7 @@ func (d Deletion) Close(ctx context.Context, user operator.ID, handle protocol.H
 		return err
 	}
 	now := d.Now()
-	if err := d.Store.CloseAccount(ctx, user, handle, now); err != nil { // what was created in between
+	if err := d.Store.CloseAccount(ctx, user, handle, now); err != nil { // revokes what was created in between
 		return err
 	}
 	return d.Notices.Notify(ctx, user, notification.DeletionRequested, protocol.Stamp(now), "", now)

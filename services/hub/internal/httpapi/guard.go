@@ -20,7 +20,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/oauthapi"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
-	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // guard returns a handler that resolves and checks the caller, and then runs the handler of the route. For protocol and agent
@@ -53,8 +52,10 @@ func (s *Server) admit(c echo.Context, r route) error {
 	if err := s.permitted(c, who, r); err != nil {
 		return err
 	}
-	if op := who.Operator; op != nil && !op.ClosingAt.IsZero() && c.Request().Method != http.MethodGet && c.Request().Method != http.MethodHead {
-		return operator.ErrClosing
+	if op := who.Operator; op != nil {
+		if err := op.CheckOpen(c.Request().Method); err != nil {
+			return err
+		}
 	}
 	if who.Renewed {
 		s.settings.RenewSession(c)

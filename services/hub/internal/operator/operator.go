@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -23,6 +24,14 @@ type Operator struct {
 	CreatedAt      time.Time
 	SessionVersion int64     // sessions of another version are invalid
 	ClosingAt      time.Time // the operator requested the deletion of the account; zero: the account is open
+}
+
+// CheckOpen returns ErrClosing for a request with a method that writes if the account is closed.
+func (o Operator) CheckOpen(method string) error {
+	if o.ClosingAt.IsZero() || method == http.MethodGet || method == http.MethodHead {
+		return nil
+	}
+	return ErrClosing
 }
 
 // ErrClosing is the error of a write with a closed account.
@@ -68,7 +77,7 @@ type Class struct {
 // the data of the account and delete the account.
 const FreshSignIn = 15 * time.Minute
 
-// IsFresh reports whether a sign-in is recent enough at the time now. The zero time is never recent.
+// IsFresh reports whether the user signed in within FreshSignIn before the time now. For the zero time, it returns false.
 func IsFresh(signedInAt, now time.Time) bool { return now.Sub(signedInAt) <= FreshSignIn }
 
 // ErrUnknown is the error of a request for an unknown operator or key.

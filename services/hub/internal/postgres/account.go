@@ -286,7 +286,8 @@ func (s *Store) Owners(ctx context.Context, list []federation.Proof) (map[federa
 	})
 }
 
-// rowsTimeout is the time limit of ListRows, which sorts the rows of a section.
+// rowsTimeout is the time limit of a query of ListRows. It is longer than that of other reads, because the query sorts all rows that
+// one section of the export of an account has.
 const rowsTimeout = 10 * time.Second
 
 // StartExport implements account.Store.

@@ -69,14 +69,9 @@ func (s *Server) addChart(ctx context.Context, t *item) {
 		}
 		skill, err := s.Ledger.Records.GetSkill(ctx, &recordv1.GetSkillRequest{Handle: t.id, Window: "all"})
 		if r := record.ReportOf(skill.GetReport()); err == nil && r != nil && r.Calibration != nil {
-			t.Lines = append(t.Lines, "Brier score "+decimals(r.Calibration.BrierBps)+", prices "+decimals(r.Calibration.MarketBrierBps))
+			t.Lines = append(t.Lines, "Brier score "+view.Brier(r.Calibration.BrierBps)+", prices "+view.Brier(r.Calibration.MarketBrierBps))
 		}
 	}
-}
-
-// decimals formats a Brier score in bps as a number from 0 to 1.
-func decimals(bps int) string {
-	return strconv.FormatFloat(float64(bps)/float64(protocol.MaxBps), 'f', 3, 64)
 }
 
 // height returns the position of a price in a chart from 0¢ to 100¢.

@@ -60,7 +60,8 @@ func checkAtom(t *testing.T, w *httptest.ResponseRecorder, path, feed string) (e
 	return entries
 }
 
-// TestAtomFeeds checks the feeds of the site, of a forecaster and of a market, their links on the pages, and their entity tags.
+// TestAtomFeeds checks the Atom feeds of the whole site, of a forecaster and of a market: their entries, the links to them in the heads
+// of the pages, and the answer 304 to a reader that has the current version.
 func TestAtomFeeds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -26,7 +26,7 @@ const (
 	minPeriod  = time.Minute
 )
 
-// maxTableRows is the maximum number of rows in the table below a chart.
+// maxTableRows is the maximum number of prices in the table of a chart. If there are more, the table has a selection.
 const maxTableRows = 12
 
 // chart is the price of a side over time. Lines are SVG paths in a view box that is scaled to the plot. Markers and labels have
@@ -329,7 +329,7 @@ func linePath(run []sample, x, y axis, stepped bool) string {
 // which the line starts.
 func areaPath(line, left, bottom string) string { return line + "V" + bottom + "H" + left + "Z" }
 
-// summarize sets the texts of the lowest, highest and last price, the price change over the period, and the table of prices. There
+// summarize formats the lowest, the highest and the last price and the change over the period, and fills the table of prices. There
 // must be at least two samples.
 func (c *chart) summarize(points []sample) {
 	low, high := bounds(points, sample.value)

@@ -186,7 +186,7 @@ var comparedNumbers = []string{
 	"Expected win rate", "Actual win rate", "Brier score", "Brier score of the price",
 }
 
-// compared returns the handle in a parameter, which may have an @.
+// compared returns the handle in a query parameter in lower case, without an @ before it.
 func compared(c echo.Context, name string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(c.QueryParam(name)), "@"))
 }

@@ -168,8 +168,8 @@ func (s *server) developer(c echo.Context) (operator.Operator, error) {
 	if v := s.Viewer(c); err == nil && v.Session.UserID != "" && v.Session.UserID != string(op.ID) {
 		err = apperr.ErrCredentialUnknown // the session belongs to another operator
 	}
-	if err == nil && !op.ClosingAt.IsZero() && c.Request().Method == http.MethodPost {
-		err = operator.ErrClosing
+	if err == nil {
+		err = op.CheckOpen(c.Request().Method)
 	}
 	return op, err
 }

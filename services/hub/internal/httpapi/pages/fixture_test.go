@@ -92,8 +92,8 @@ func setup(t testing.TB, contact ...string) *fixture {
 	ledger := ledgerclient.New(conn)
 	ledger.Feed = b.feed
 	deps := site.Deps{
-		SecurityContact: strings.Join(contact, ""),
-		Withheld:        func(context.Context) (map[string]bool, error) { return b.withheld, nil },
+		SecurityContact: strings.Join(contact, ""), ReleasedAt: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC),
+		Withheld: func(context.Context) (map[string]bool, error) { return b.withheld, nil },
 
 		FailedChecks: func(context.Context) []string { return b.failed },
 		Missing:      &b.missing,

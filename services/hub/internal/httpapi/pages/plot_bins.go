@@ -7,6 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
 // dotPlot shows groups of calls: horizontally a probability, and vertically the share of won calls. The area of a dot is proportional
@@ -74,7 +75,7 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 		return nil
 	}
 	p := &calibrationPlot{
-		Calls: format.CountOf(c.Calls, "resolved call"), BrierScore: brier(c.BrierBps), MarketBrierScore: brier(c.MarketBrierBps),
+		Calls: format.CountOf(c.Calls, "resolved call"), BrierScore: view.Brier(c.BrierBps), MarketBrierScore: view.Brier(c.MarketBrierBps),
 		Text: "Stated confidence was no more accurate than the market price.",
 	}
 	if c.BrierBps < c.MarketBrierBps {
@@ -119,8 +120,5 @@ func pricesOf(ranges []*recordv1.PriceRange) *pricePlot {
 			format.Grouped(calls) + " " + format.NounOf(calls, "counted call") + ".",
 	}
 }
-
-// brier formats a Brier score, given in bps, as a number from 0 to 1 with three decimals.
-func brier(bps int) string { return strconv.FormatFloat(float64(bps)/maxPrice, 'f', 3, 64) }
 
 func wholePercent(bps int) string { return format.Digits(int64((bps+50)/100)) + "%" }

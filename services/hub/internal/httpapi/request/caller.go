@@ -53,8 +53,8 @@ const (
 func Owner(c echo.Context, ledger *ledgerclient.Client) (operator.Operator, error) {
 	r, err := ledger.OperatorWrites.SignIn(c.Request().Context(), Caller(c).Identity.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
-	if err == nil && !op.ClosingAt.IsZero() && c.Request().Method != http.MethodGet {
-		err = operator.ErrClosing
+	if err == nil {
+		err = op.CheckOpen(c.Request().Method)
 	}
 	return op, err
 }

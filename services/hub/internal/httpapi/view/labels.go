@@ -33,3 +33,8 @@ func PointsUnit(n int64) string {
 	}
 	return "points"
 }
+
+// Brier formats a Brier score, given in bps, as a number from 0 to 1 with three decimals.
+func Brier(bps int) string {
+	return strconv.FormatFloat(float64(bps)/float64(protocol.MaxBps), 'f', 3, 64)
+}

@@ -23,3 +23,12 @@ func TestOutcomeLabel(t *testing.T) {
 		}
 	}
 }
+
+func TestBrier(t *testing.T) {
+	t.Parallel()
+	for bps, want := range map[int]string{0: "0.000", 1980: "0.198", 10_000: "1.000"} {
+		if got := view.Brier(bps); got != want {
+			t.Errorf("%d: %q, want %q", bps, got, want)
+		}
+	}
+}

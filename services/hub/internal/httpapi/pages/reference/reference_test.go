@@ -107,8 +107,8 @@ func TestReadRejects(t *testing.T) {
 	}
 }
 
-// TestReadDocument checks that every operation and schema of the document of this service has a description of its type, and that
-// each link leads to a schema.
+// TestReadDocument reads the OpenAPI document of this service. Every parameter and every member must have a type, every response a
+// description, and every link to a schema must lead to a schema of the document.
 func TestReadDocument(t *testing.T) {
 	t.Parallel()
 	d, err := reference.Read(openapi.JSON)
