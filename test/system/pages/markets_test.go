@@ -54,7 +54,7 @@ func TestMarketPage(t *testing.T) {
 			return b.Count(".outcome.yes") == 1
 		})
 		b.Shows(".m-head", "Resolved YES")
-		b.Shows(".outcome", "Resolved YES", "Administrator", "UTC", "Closing price", "40%")
+		b.Shows(".outcome", "Resolved YES", "Administrator", "UTC", "Closing price", "40¢")
 		b.Shows(".calls", "Won", "+58", "Lost")
 		b.RequireFits()
 		b.RequireNoProblems()

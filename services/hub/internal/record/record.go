@@ -29,20 +29,23 @@ func AvgClv(s *recordv1.Stats) *int32 {
 	return s.AvgClvBps
 }
 
-// Title returns the title of an operator with this number of resolved calls.
-func Title(resolved int64) string {
-	switch {
-	case resolved < 5:
-		return "RECRUIT"
-	case resolved < 15:
-		return "OPERATOR"
-	case resolved < 50:
-		return "FIELD OPERATOR"
-	case resolved < 200:
-		return "SENIOR OPERATOR"
+// levels has the numbers of resolved calls from which the levels 2 to 5 begin, and titles the titles of all levels.
+var (
+	levels = [...]int64{5, 15, 50, 200}
+	titles = [...]string{"RECRUIT", "OPERATOR", "FIELD OPERATOR", "SENIOR OPERATOR", "STATION CHIEF"}
+)
+
+// Level returns the level of an operator with this number of resolved calls, from 1 to 5.
+func Level(resolved int64) int {
+	n := 1
+	for n <= len(levels) && resolved >= levels[n-1] {
+		n++
 	}
-	return "STATION CHIEF"
+	return n
 }
+
+// Title returns the title of an operator with this number of resolved calls.
+func Title(resolved int64) string { return titles[Level(resolved)-1] }
 
 // ErrPulse is the error of a request for network statistics while the ledger cannot calculate them.
 var ErrPulse = apperr.New(apperr.Unavailable, "pulse_unavailable", "the network statistics are unavailable; retry later")

@@ -217,7 +217,7 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	total, resolved := st.GetTotal(), record.Resolved(st)
 	t := item{kind: share.Operator, id: o.GetHandle(), url: s.HubURL + "/u/" + o.GetHandle(), record: r}
 	t.Card = card.Card{
-		Kicker: "Forecaster · " + record.Title(resolved), Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
+		Kicker: "Level " + strconv.Itoa(record.Level(resolved)) + " forecaster", Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
 		Subtitle: "@" + o.GetHandle(), Accent: card.Plain,
 		Lines: []string{
 			strconv.FormatInt(total, 10) + plural(total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " resolved",

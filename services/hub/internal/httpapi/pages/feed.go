@@ -223,7 +223,7 @@ func moveRow(m *wirev1.Move) feedRow {
 	yes := view.SideName(named, string(protocol.Yes))
 	return feedRow{
 		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: site.MarketPath + id,
-		Fact: yes + " " + format.Percent(m.GetFromBps()) + " to " + format.Percent(m.GetToBps()), Text: format.VenueName(m.GetProvider()),
+		Fact: yes + " " + format.Cents(m.GetFromBps()) + " to " + format.Cents(m.GetToBps()), Text: format.VenueName(m.GetProvider()),
 		At: at,
 	}
 }

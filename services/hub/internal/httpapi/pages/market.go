@@ -47,6 +47,7 @@ type marketPage struct {
 	Chart         chart
 	Outcome       *outcomePart
 	Calls         int64
+	BotCalls      string // empty: none
 	Newest, Older []callRow
 	Crowd         *crowdPart // nil without calls
 	TopLine       string
@@ -143,6 +144,9 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 	rows := callsOf(ledger.Value.GetSignals(), map[string]*marketv1.Market{string(id): m})
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
 	p.Crowd, p.TopLine = crowdOf(m, crowd.Value)
+	if bots := p.Calls - crowd.Value.GetYes() - crowd.Value.GetNo(); bots > 0 && crowd.Value != nil && !unavailable["ledger"] {
+		p.BotCalls = format.Digits(bots) + " by bots"
+	}
 	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
 	p.Call = s.callPanelOf(c, m, p.Status, v, crowd.Value.GetOwn(), form)
 	if p.AsOf = asOf; asOf != "" {
@@ -206,7 +210,7 @@ func (s *server) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 	p.YesLabel, p.NoLabel = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
 	if m.YesBps != nil {
 		yes := format.ClampPrice(m.GetYesBps())
-		p.Priced, p.Yes, p.No, p.YesPct = true, format.Percent(yes), format.Percent(maxPrice-yes), float64(yes)/100
+		p.Priced, p.Yes, p.No, p.YesPct = true, format.Cents(yes), format.Cents(maxPrice-yes), float64(yes)/100
 		p.CallAt = min(max(yes, 1), maxPrice-1)
 	}
 	if end := ledgerclient.Time(m.GetEndDate()); !end.IsZero() {

@@ -23,7 +23,7 @@ type statusBadge struct{ Label, Class string }
 
 type outcomePart struct {
 	Label, Class, Resolver, At, AtISO string
-	ProofURL, Disputed                string
+	ProofURL, Proof, Disputed         string
 }
 
 // callRow is a call in a list of calls, as formatted texts.
@@ -54,7 +54,7 @@ func (p *marketPage) addStatus(m *marketv1.Market, o *resolutionv1.Outcome, now 
 	p.Status = statusOf(m, o, now)
 	p.Open = m.GetStatus() == string(protocol.MarketOpen) && p.Status.Class == "open"
 	if m.ClosePriceBps != nil {
-		p.Close = format.Percent(format.ClampPrice(m.GetClosePriceBps()))
+		p.Close = format.Cents(format.ClampPrice(m.GetClosePriceBps()))
 	}
 }
 
@@ -95,7 +95,7 @@ func outcomeOf(m *marketv1.Market, o *resolutionv1.Outcome) *outcomePart {
 	if o == nil {
 		return nil
 	}
-	part := &outcomePart{Label: "No outcome yet", ProofURL: proofURL(o), Disputed: disputeReason(o)}
+	part := &outcomePart{Label: "No outcome yet", ProofURL: proofURL(o), Proof: proofLabel(o), Disputed: disputeReason(o)}
 	if o.Outcome == nil {
 		return part
 	}

@@ -21,9 +21,9 @@ func TestMarketPage(t *testing.T) {
 	w := b.get("/m/" + gauge)
 	has(t, w, 200,
 		"<title>"+question+" · Signalcast</title>", `<link rel="canonical" href="https://hub.example/m/701122">`,
-		`<meta property="og:title" content="`+question, `content="YES 31.5%, NO 68.5%. Open. 1 call. Ends 30 Nov 2026, 12:00 UTC."`,
+		`<meta property="og:title" content="`+question, `content="YES 31.5¢, NO 68.5¢. Open. 1 call. Ends 30 Nov 2026, 12:00 UTC."`,
 		`<a href="https://venue.example/event/gauge" rel="noopener nofollow ugc">Polymarket</a> · Science`, `is-open">Open<`,
-		"<b>31.5%</b><span>YES</span>", "<b>68.5%</b><span>NO</span>", "73 days left", "$182,000", "$9,100", "$22,000",
+		"<b>31.5¢</b><span>YES</span>", "<b>68.5¢</b><span>NO</span>", "73 days left", "$182,000", "$9,100", "$22,000",
 		`<path class="line" d="M`, `role="img" aria-label="Price of YES: low 30¢, high 31.5¢, last 31.5¢"`, `<td class="num n">30¢</td>`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
 		`<a href="?interval=24H#price" title="last 24 hours" aria-current="true">24H</a>`, `<a href="?interval=1H#price" title="last hour">1H</a>`,
 		"Crowd, 1 call", `<b title="percentage points">−31.5 pp</b>. Forecasters are less confident in YES than the market.`,
@@ -69,7 +69,7 @@ func TestMarketPageParts(t *testing.T) {
 		b := setup(t)
 		b.ledger.Fail(apitest.ErrDB, "ListHistory", "ListLedger", "GetCrowd", "GetOutcome", "GetSentiment", "GetRelated")
 		w := b.get("/m/" + gauge)
-		has(t, w, 200, question, "31.5%")
+		has(t, w, 200, question, "31.5¢")
 		if n := strings.Count(w.Body.String(), `class="unavailable"`); n != 7 { // calls count twice: list and number
 			t.Errorf("%d parts are missing", n)
 		}
@@ -93,7 +93,7 @@ func TestMarketPageWithoutMarket(t *testing.T) {
 	b.ledger.Fail(apitest.ErrDB, "GetMarket")
 	b.clock.Advance(59 * time.Minute)
 	w = b.get("/m/" + gauge)
-	has(t, w, 200, "The service is degraded. Prices as of 12:00 UTC.", "31.5%", "No call can be filed now.", "!/call\"", "!Your entries")
+	has(t, w, 200, "The service is degraded. Prices as of 12:00 UTC.", "31.5¢", "No call can be filed now.", "!/call\"", "!Your entries")
 	cached(t, w, "no-store|db")
 	b.clock.Advance(2 * time.Minute)
 	has(t, b.get("/m/"+gauge), 503, "Temporarily unavailable")
@@ -123,20 +123,20 @@ func TestMarketStates(t *testing.T) {
 		"ended":   {past, nil, []string{"Ended, outcome pending", "!curl", "!left<"}},
 		"unknown": {func(m *marketv1.Market) { m.Status, m.YesBps = "unknown", nil }, nil, []string{"Status unknown", "No price"}},
 		"resolved": {resolved, claim("NO", nil), []string{
-			`is-resolved">Resolved NO<`, `class="outcome no"`, "Venue (source: Polymarket)", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71%</b><span>closing price of YES",
-			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">Evidence of the outcome</a>`, "<dt>Closing price</dt><dd>71% YES</dd>",
+			`is-resolved">Resolved NO<`, `class="outcome no"`, "Polymarket (oracle)", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71¢</b><span>closing price of YES",
+			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">See the result on Polymarket</a>`, "<dt>Closing price</dt><dd>71¢ YES</dd>",
 		}},
 		"oracle": {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.Source = proto.String("gauge office") }), []string{"Oracle (source: gauge office)", "!Venue"}},
 		"admin": {resolved, claim("YES", func(o *resolutionv1.Outcome) {
 			o.Resolver, o.Source = proto.String("manual"), proto.String("native")
 		}), []string{"<dd>Administrator</dd>"}},
-		"void":      {resolved, claim("INVALID", func(o *resolutionv1.Outcome) { o.ProofUrl = nil }), []string{"Resolved void", "!Evidence of the outcome"}},
+		"void":      {resolved, claim("INVALID", func(o *resolutionv1.Outcome) { o.ProofUrl = nil }), []string{"Resolved void", "!See the result"}},
 		"no link":   {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.ProofUrl = proto.String("javascript:alert(1)") }), []string{"Resolved YES", "!javascript:"}},
 		"disputed":  {resolved, claim("YES", func(o *resolutionv1.Outcome) { o.Disputed, o.DisputeReason = true, proto.String("wrong <gauge>") }), []string{`is-disputed">Disputed<`, "Resolved YES", "Disputed: wrong &lt;gauge&gt;"}},
 		"flagged":   {nil, &resolutionv1.Outcome{Disputed: true}, []string{"No outcome yet", "Disputed: the outcome is under review", "!curl"}},
-		"labels":    {func(m *marketv1.Market) { m.Outcomes = []string{"Over", "Under"} }, nil, []string{"<b>31.5%</b><span>Over</span>", "Price of Over"}},
+		"labels":    {func(m *marketv1.Market) { m.Outcomes = []string{"Over", "Under"} }, nil, []string{"<b>31.5¢</b><span>Over</span>", "Price of Over"}},
 		"contracts": {func(m *marketv1.Market) { m.VolumeUnit = "contracts" }, nil, []string{"182,000 contracts", "$9,100"}},
-		"odd price": {func(m *marketv1.Market) { m.YesBps = proto.Int32(99_999) }, nil, []string{"<b>100%</b>", "<b>0%</b>"}},
+		"odd price": {func(m *marketv1.Market) { m.YesBps = proto.Int32(99_999) }, nil, []string{"<b>100¢</b>", "<b>0¢</b>"}},
 	} {
 		b := setup(t)
 		decided := c.outcome.GetOutcome() != ""

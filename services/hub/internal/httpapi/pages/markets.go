@@ -356,7 +356,7 @@ func (s *server) tilesOf(ctx context.Context, list []*cataloguev1.Tile) []tilePa
 			one.Label = one.Lane
 		}
 		if t.YesBps != nil {
-			one.Yes = format.Percent(format.ClampPrice(t.GetYesBps()))
+			one.Yes = format.Cents(format.ClampPrice(t.GetYesBps()))
 			if m := named[t.GetMarketId()]; market.Labels(m) != nil {
 				one.Side = view.SideName(m, string(protocol.Yes))
 			}

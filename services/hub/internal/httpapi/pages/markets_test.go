@@ -29,7 +29,7 @@ func TestMarketsPage(t *testing.T) {
 	}
 	has(t, w, 200, `aria-label="Last 7 days: low 20¢, high 40¢"><path class="line" d="M0 `, "Polymarket · Science · 1 call</span>", `31.5¢<svg class="trend"`,
 		"<title>Markets · Signalcast</title>", `<link rel="canonical" href="https://hub.example/markets">`, `content="website"`, "!noindex",
-		"River levels", "−6.5 pp", `class="down strong"`, "$48,210 in 24 h", "3 markets",
+		"River levels", "−6.5 pp", `class="down strong"`, "$48,210 traded in 24 h", "3 markets",
 		`<a class="t" href="/m/701122">`+question, "Polymarket · Science", ">Volume</th>", "$182,000", "!$9,100", "30 Nov 2026", `<a class="t" href="/m/kalshi-MILL">`, "Kalshi · World",
 		`<a href="/markets" aria-current="true">All</a>`, `<a href="/markets?lane=science">Science</a>`, `<a href="/markets?closed=true">Closed</a>`, "!OTHER", "!>Other<")
 	has(t, b.get("/markets?sort=volume24h"), 200, ">24 h volume</th>", "$9,100", "!$182,000")

@@ -188,7 +188,7 @@ func (s *server) changeFollow(
 
 // recordSummary has the totals of an operator as formatted texts.
 type recordSummary struct {
-	Title, Rank            string
+	Level, Rank            string
 	Score, ScoreUnit       string
 	Trend                  string
 	Total, Won, Lost       string
@@ -216,7 +216,7 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse, named map[string]*marketv1
 	st := r.GetStats()
 	total, resolved, pending := st.GetTotal(), record.Resolved(st), record.Pending(st)
 	p := recordSummary{
-		Title: format.TitleCase(record.Title(resolved)), Score: format.Signed(int(st.GetScore())), ScoreUnit: view.PointsUnit(st.GetScore()),
+		Level: "Level " + strconv.Itoa(record.Level(resolved)), Score: format.Signed(int(st.GetScore())), ScoreUnit: view.PointsUnit(st.GetScore()),
 		Trend: trendOf(st.GetScore()),
 		Total: format.Grouped(total),
 		Won:   format.Grouped(st.GetWon()), Lost: format.Grouped(st.GetLost()), Void: format.Grouped(st.GetVoid()), Pending: format.Grouped(pending),
@@ -224,7 +224,7 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse, named map[string]*marketv1
 		calls: total,
 	}
 	if r.Rank != nil {
-		p.Rank = "Rank " + format.Grouped(*r.Rank) + " of " + format.Grouped(r.GetField())
+		p.Rank = "Rank " + format.Grouped(*r.Rank) + " of " + format.Grouped(r.GetField()) + " by points"
 	}
 	if resolved > 0 {
 		p.WinRate, p.Streak = format.Digits(int64(st.GetAccuracy()))+"%", format.Grouped(st.GetStreak())

@@ -26,7 +26,7 @@ func TestPersonPage(t *testing.T) {
 	has(t, w, 200,
 		"<title>Mara K (@mara_k) · Signalcast</title>", `<link rel="canonical" href="https://hub.example/u/mara_k">`,
 		`content="@mara_k on Signalcast. 24 calls, 12 won, 6 lost, +48 points."`, `content="https://hub.example/api/card/operator/mara_k.png"`,
-		"<b>+48</b><span>points · <span title=\"by the number of resolved calls\">Title: Field operator</span> · Rank 4 of 41</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
+		"<b>+48</b><span>points · <span title=\"by the number of resolved calls\">Level 3 forecaster</span> · Rank 4 of 41 by points</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
 		"<dt>Win rate</dt><dd>67%</dd>", "<dt>Win streak</dt><dd>2</dd>", ">Closing line value (bps)</dt><dd>+115</dd>",
 		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "People.</b> Independent forecaster",
 		"Could be luck", "too few are resolved to tell skill from luck. At this rate, 10 more calls would show skill.",
@@ -126,7 +126,7 @@ func TestPersonStates(t *testing.T) {
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"long": {Before: 120, Steps: []*recordv1.Step{{Score: 90, Calls: 1}, {Score: 70, Calls: 90}}}}
 	b.ledger.Unlock()
 	for handle, words := range map[string][]string{
-		"quiet":   {"@quiet has no calls yet.", "No calls yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · <span", ">Title: Recruit</span></span>"},
+		"quiet":   {"@quiet has no calls yet.", "No calls yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · <span", ">Level 1 forecaster</span></span>"},
 		"waits":   {"@waits has no resolved calls yet.", "!has no calls", "<dt>Calls</dt><dd>3</dd>", "<dt>Win rate</dt><dd>–</dd>", "3 open"},
 		"robot":   {`<span class="bot">AI</span>`, "This is a bot.", "a bot (AI)", "!Rank "},
 		"bot":     {`<span class="bot">Bot</span>`, "This is a bot."},

@@ -42,7 +42,7 @@ type receiptPage struct {
 	Crowd, Confidence         string
 	Close, CLV, Outcome       string
 	Resolved, Resolver        string
-	ProofURL, Disputed        string
+	ProofURL, Proof, Disputed string
 	Bars                      []format.Bar
 	BarsWidth                 int
 	Chart                     chart
@@ -169,7 +169,7 @@ func (s *server) receiptOf(c echo.Context, sig *signalv1.Signal, m *marketv1.Mar
 		p.AtMost = "at most "
 	}
 	if sig.MarketYesBps != nil {
-		p.Crowd = format.Percent(sig.GetMarketYesBps())
+		p.Crowd = format.Cents(sig.GetMarketYesBps())
 	}
 	if sig.Confidence != nil {
 		p.Confidence = strconv.Itoa(int(sig.GetConfidence()))
@@ -183,7 +183,7 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 		p.Score, p.ScoreUnit = format.Signed(int(sig.GetScore())), view.PointsUnit(int64(sig.GetScore()))
 	}
 	if sig.ClosePriceBps != nil {
-		p.Close = format.Percent(sig.GetClosePriceBps())
+		p.Close = format.Cents(sig.GetClosePriceBps())
 	}
 	if sig.ClvBps != nil {
 		p.CLV = moveOf(int(sig.GetClvBps()))
@@ -197,7 +197,7 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if o.Outcome != nil {
 		p.Outcome = view.OutcomeLabel(*o.Outcome)
 	}
-	p.Resolver, p.ProofURL, p.Disputed = resolverOf(o), proofURL(o), disputeReason(o)
+	p.Resolver, p.ProofURL, p.Proof, p.Disputed = resolverOf(o), proofURL(o), proofLabel(o), disputeReason(o)
 }
 
 // moveOf returns the text for a closing line value in bps: the change of the price of a side between the call and the close.
@@ -217,20 +217,21 @@ var resolverLabels = map[string]string{"admin": "Administrator", "manual": "Admi
 // defaultSource is the source of an outcome whose administrator named no source. Pages do not show it.
 const defaultSource = "native"
 
-// resolverOf returns the label of the resolver of an outcome, or "" without a resolver. The label is Venue if the resolver is an
-// oracle and the source is a venue. resolverOf appends the source, unless it is empty, equal to the resolver, or defaultSource.
+// resolverOf returns the label of the resolver of an outcome, or "" without a resolver. The label is the name of the venue if the
+// resolver is an oracle and the source is a venue. Otherwise resolverOf appends the source, unless it is empty, equal to the
+// resolver, or defaultSource.
 func resolverOf(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""
 	}
 	label, source := cmp.Or(resolverLabels[*o.Resolver], *o.Resolver), o.GetSource()
 	if *o.Resolver == "oracle" && isVenue(source) {
-		label = "Venue"
+		return format.VenueName(source) + " (oracle)"
 	}
 	if source == "" || source == *o.Resolver || source == defaultSource {
 		return label
 	}
-	return label + " (source: " + format.VenueName(source) + ")"
+	return label + " (source: " + source + ")"
 }
 
 // isVenue reports whether source names an external venue.
@@ -245,6 +246,14 @@ func proofURL(o *resolutionv1.Outcome) string {
 		return address
 	}
 	return ""
+}
+
+// proofLabel returns the text of the link to the evidence of an outcome.
+func proofLabel(o *resolutionv1.Outcome) string {
+	if isVenue(o.GetSource()) {
+		return "See the result on " + format.VenueName(o.GetSource())
+	}
+	return "Evidence of the outcome"
 }
 
 func disputeReason(o *resolutionv1.Outcome) string {

@@ -35,12 +35,12 @@ func TestPagesNameTheSides(t *testing.T) {
 		t.Errorf("the page reads the names %d times, want once", n)
 	}
 	has(t, b.get("/operator/mara_k/embed"), 200, "<b>"+no+" 68.5¢</b>")
-	has(t, b.get("/markets"), 200, "<b>"+yes+" 31.5%</b>")
-	has(t, b.get("/m/"+gauge), 200, `content="`+yes+" 31.5%, "+no+" 68.5%.", "<b>31.5%</b><span>"+yes, "Price of "+yes, yes+" call</span>", no+" call</span>",
+	has(t, b.get("/markets"), 200, "<b>"+yes+" 31.5¢</b>")
+	has(t, b.get("/m/"+gauge), 200, `content="`+yes+" 31.5¢, "+no+" 68.5¢.", "<b>31.5¢</b><span>"+yes, "Price of "+yes, yes+" call</span>", no+" call</span>",
 		"Each mark shows the "+yes+" price", "@mara_k: "+no+" at 68.5¢", "less confident in "+yes+" than", "67% "+yes+" in 3 calls", "Leans "+no, "Average confidence: "+no+" 70%",
 		"1 take: 0 for "+yes+", 1 for "+no, `<span class="pill side-no">`+no, "In a call, YES is "+yes+" and NO is "+no+".")
-	if page := strings.ReplaceAll(b.get("/feed?of=wire").Body.String(), "&#43;", "+"); !strings.Contains(page, ">Ochre &lt;b&gt;Rovers&lt;/b&gt; 30% to 31.5%<") ||
-		!strings.Contains(page, ">YES 10% to 20%<") || !strings.Contains(page, ">YES 40% to 50%<") {
+	if page := strings.ReplaceAll(b.get("/feed?of=wire").Body.String(), "&#43;", "+"); !strings.Contains(page, ">Ochre &lt;b&gt;Rovers&lt;/b&gt; 30¢ to 31.5¢<") ||
+		!strings.Contains(page, ">YES 10¢ to 20¢<") || !strings.Contains(page, ">YES 40¢ to 50¢<") {
 		t.Errorf("the price moves have no names: %s", page)
 	}
 	b.ledger.Fail(apitest.ErrDB, "ListMarkets")

@@ -35,7 +35,7 @@ function describe({ seq, type, at, data }) {
     case 'wire.move':
       return {
         ...row, key: data.marketId, at: data.detectedAt, title: data.title, url: to('/m/', data.marketId.split(':').pop()),
-        fact: `${sideName({ yes: data.outcome, no: 'No' }, 'YES')} ${round(data.fromProbability * 100)}% to ${round(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
+        fact: `${sideName({ yes: data.outcome, no: 'No' }, 'YES')} ${round(data.fromProbability * 100)}¢ to ${round(data.toProbability * 100)}¢`, text: venues[data.provider] ?? data.provider,
       };
     default:
       return { ...row, fact: data.outcome === 'INVALID' ? 'Void' : sideName(data.sides, data.outcome) };
