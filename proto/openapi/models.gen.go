@@ -2335,6 +2335,15 @@ type NotificationsRead struct {
 	UpTo string `json:"upTo"`
 }
 
+// NotifiedData Data of `notification.created`.
+type NotifiedData struct {
+	// ID Id of the notification. A notification of several facts is repeated for each fact.
+	ID string `json:"id"`
+
+	// Kind The kind of `GET /api/user/notifications`.
+	Kind string `json:"kind"`
+}
+
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
 	Type            string `json:"type"`

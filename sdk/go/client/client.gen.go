@@ -5079,6 +5079,15 @@ type NotificationsRead struct {
 	UpTo openapi_types.UUID `json:"upTo"`
 }
 
+// NotifiedData Data of `notification.created`.
+type NotifiedData struct {
+	// ID Id of the notification. A notification of several facts is repeated for each fact.
+	ID openapi_types.UUID `json:"id"`
+
+	// Kind The kind of `GET /api/user/notifications`.
+	Kind string `json:"kind"`
+}
+
 // OEmbed defines model for OEmbed.
 type OEmbed struct {
 	CacheAge        int           `json:"cache_age"`

@@ -56,6 +56,8 @@ const (
 	PayoutChanged = "payout.changed"
 	// KeyRevoked has data of the type client.RevokedKeyData.
 	KeyRevoked = "key.revoked"
+	// NotificationCreated has data of the type client.NotifiedData.
+	NotificationCreated = "notification.created"
 )
 
 // newData returns a pointer to the type of the data of an event type, or nil for an unknown type.
@@ -107,6 +109,8 @@ func newData(kind string) any {
 		return new(client.PayoutData)
 	case KeyRevoked:
 		return new(client.RevokedKeyData)
+	case NotificationCreated:
+		return new(client.NotifiedData)
 	}
 	return nil
 }

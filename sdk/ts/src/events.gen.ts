@@ -31,4 +31,5 @@ export interface EventData {
   'follow.created': Schemas['FollowerData'];
   'payout.changed': Schemas['PayoutData'];
   'key.revoked': Schemas['RevokedKeyData'];
+  'notification.created': Schemas['NotifiedData'];
 }

@@ -6978,6 +6978,16 @@ export interface components {
              */
             upTo: string;
         };
+        /** @description Data of `notification.created`. */
+        NotifiedData: {
+            /**
+             * Format: uuid
+             * @description Id of the notification. A notification of several facts is repeated for each fact.
+             */
+            id: string;
+            /** @description The kind of `GET /api/user/notifications`. */
+            kind: string;
+        };
         OEmbed: {
             cache_age: number;
             height: number;
@@ -13542,7 +13552,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["FeedSignal"] | components["schemas"]["CallEventData"] | components["schemas"]["CallResolvedData"] | components["schemas"]["MarketStatusData"] | components["schemas"]["MarketOutcomeData"] | components["schemas"]["MintedData"] | components["schemas"]["StreamBoundData"] | components["schemas"]["StreamUnboundData"] | components["schemas"]["LiveShow"] | components["schemas"]["PastShow"] | components["schemas"]["Clip"] | components["schemas"]["Segment"] | components["schemas"]["PreemptedData"] | components["schemas"]["PriceTickData"] | components["schemas"]["CrowdData"] | components["schemas"]["ViewersData"] | components["schemas"]["OverlayRead"] | components["schemas"]["Move"] | components["schemas"]["SituationData"] | components["schemas"]["PulseTotals"] | components["schemas"]["FollowerData"] | components["schemas"]["PayoutData"] | components["schemas"]["RevokedKeyData"] | {
+                    "text/event-stream": components["schemas"]["FeedSignal"] | components["schemas"]["CallEventData"] | components["schemas"]["CallResolvedData"] | components["schemas"]["MarketStatusData"] | components["schemas"]["MarketOutcomeData"] | components["schemas"]["MintedData"] | components["schemas"]["StreamBoundData"] | components["schemas"]["StreamUnboundData"] | components["schemas"]["LiveShow"] | components["schemas"]["PastShow"] | components["schemas"]["Clip"] | components["schemas"]["Segment"] | components["schemas"]["PreemptedData"] | components["schemas"]["PriceTickData"] | components["schemas"]["CrowdData"] | components["schemas"]["ViewersData"] | components["schemas"]["OverlayRead"] | components["schemas"]["Move"] | components["schemas"]["SituationData"] | components["schemas"]["PulseTotals"] | components["schemas"]["FollowerData"] | components["schemas"]["PayoutData"] | components["schemas"]["RevokedKeyData"] | components["schemas"]["NotifiedData"] | {
                         [key: string]: unknown;
                     };
                 };

@@ -54,12 +54,13 @@ const (
 	FollowCreated    Type = "follow.created"
 	KeyRevoked       Type = "key.revoked"
 	PayoutChanged    Type = "payout.changed"
+	Notified         Type = "notification.created"
 )
 
 // ephemeralTypes lists the types of events without a number.
 var ephemeralTypes = [...]Type{
 	PriceTick, CrowdUpdated, ViewersUpdated, OverlayUpdated, WireMove, SituationUpdated, PulseUpdated, FollowCreated, KeyRevoked,
-	PayoutChanged,
+	PayoutChanged, Notified,
 }
 
 // Ephemeral reports whether events of the type have no number.

@@ -59,7 +59,7 @@ func (a *App) announce(ctx context.Context, t grant.Token) {
 
 // feed returns the sender of facts to the ledger.
 func (a *App) feed() upstream.Feed {
-	return upstream.Feed{Ledger: a.api.FeedWrites, Operators: a.api.OperatorWrites}
+	return upstream.Feed{Ledger: a.api.FeedWrites, Operators: a.api.OperatorWrites, Handles: a.api.Operators}
 }
 
 // delegate implements caller.Tokens: it authenticates the access token of an app.

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -175,6 +176,29 @@ func TestNotifications(t *testing.T) {
 	} {
 		if got := kinds(entries(t, store, user)); !slices.Equal(got, want) {
 			t.Errorf("user %d: %q, want %q", user, got, want)
+		}
+	}
+	waiting, err := store.Waiting(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	announced := map[string]string{} // kind of each announced notification, by its id
+	for _, f := range waiting {
+		var data struct {
+			Kind string
+			IDs  map[operator.ID]string
+		}
+		if f.Type != "notification.created" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(f.Data), &data); err != nil {
+			t.Fatal(err)
+		}
+		announced[data.IDs[person(2)]] = data.Kind
+	}
+	for _, e := range entries(t, store, 2) {
+		if announced[e.ID] != string(e.Kind) {
+			t.Errorf("the notification %s of the kind %s is announced as %q", e.ID, e.Kind, announced[e.ID])
 		}
 	}
 	e := entries(t, store, 2)[0]

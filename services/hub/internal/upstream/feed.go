@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type Feed struct {
 	Ledger    feedv1.FeedServiceClient
 	Operators operatorv1.OperatorServiceClient
+	Handles   operatorv1.OperatorReadServiceClient
 }
 
 // Types of facts about access tokens of apps. They are not events: the ledger stores them to accept the tokens on public reads.
@@ -40,19 +42,35 @@ const (
 	snapshot = "snapshot"        // type of a fact that changes only the snapshot of a channel
 	viewers  = "viewers.updated" // type of a change of an operator's number of viewers in the live list
 	watched  = "viewers.watched" // type of a report of the time for which viewers watched an operator
+	// notified is the type of new notifications of one kind. The data has the ids of the notifications by user.
+	notified = "notification.created"
 )
+
+// maxNews is the maximum number of events without a number in one request to the ledger.
+const maxNews = 500
 
 // Publish sends facts to the ledger. It sends viewer numbers, and facts of an operator's private channel, as news, which the
 // ledger does not number. It sends watched time as reports of viewers. It sends snapshots of channels as copies, and an overlay
-// signal as news and as a copy. The ledger numbers all other facts. Facts about access tokens are not sent to the feed. Publish
-// returns the errors of the ledger.
+// signal as news and as a copy. The ledger numbers all other facts. Facts about access tokens are not sent to the feed. Each new
+// notification is news of the private channel of its user. Publish returns the errors of the ledger.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r, tokens := &feedv1.PublishRequest{}, &operatorv1.StoreAppTokensRequest{}
+	var notices []notice
+	others := 0 // facts of the feed that are no notices
 	for _, one := range facts {
 		at := timestamppb.New(one.At)
+		others++
 		switch {
+		case one.Type == notified:
+			list, err := noticesOf(one)
+			if err != nil {
+				return err
+			}
+			notices = append(notices, list...)
+			others--
 		case one.Type == tokenIssued, one.Type == tokenRevoked, one.Type == grantRevoked:
 			tokens.Tokens = append(tokens.Tokens, tokenOf(one))
+			others--
 		case strings.HasPrefix(one.Topic, me):
 			r.News = append(r.News, &feedv1.News{Channel: one.Topic, Type: one.Type, At: at, Data: one.Data})
 		case one.Type == viewers:
@@ -79,11 +97,71 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 		}
 	}
 	if len(tokens.GetTokens()) > 0 {
-		if _, err := f.Operators.StoreAppTokens(ctx, tokens); err != nil || len(tokens.GetTokens()) == len(facts) {
+		if _, err := f.Operators.StoreAppTokens(ctx, tokens); err != nil {
 			return err
 		}
 	}
-	_, err := f.Ledger.Publish(ctx, r)
+	if others > 0 {
+		if _, err := f.Ledger.Publish(ctx, r); err != nil {
+			return err
+		}
+	}
+	for batch := range slices.Chunk(notices, maxNews) {
+		if err := f.publishNotices(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notice is a new notification of a user.
+type notice struct {
+	user string
+	news *feedv1.News
+}
+
+// noticesOf returns the notices of a fact with the type notified, without the names of the channels.
+func noticesOf(f outbox.Fact) ([]notice, error) {
+	var data struct {
+		Kind string
+		IDs  map[string]string
+	}
+	if err := json.Unmarshal([]byte(f.Data), &data); err != nil {
+		return nil, fmt.Errorf("notifications %s: %w", f.ID, err)
+	}
+	list := make([]notice, 0, len(data.IDs))
+	for user, id := range data.IDs {
+		list = append(list, notice{user: user, news: &feedv1.News{
+			Type: f.Type, Subject: id, At: timestamppb.New(f.At), Data: fmt.Sprintf(`{"id":%q,"kind":%q}`, id, data.Kind),
+		}})
+	}
+	return list, nil
+}
+
+// publishNotices sends notices to the private channels of their users, whose names have the current handles.
+func (f Feed) publishNotices(ctx context.Context, list []notice) error {
+	q := &operatorv1.ListOperatorsRequest{}
+	for _, one := range list {
+		if !slices.Contains(q.GetIds(), one.user) {
+			q.Ids = append(q.Ids, one.user)
+		}
+	}
+	found, err := f.Handles.ListOperators(ctx, q)
+	if err != nil {
+		return err
+	}
+	handles := map[string]string{}
+	for _, o := range found.GetOperators() {
+		handles[o.GetId()] = o.GetHandle()
+	}
+	r := &feedv1.PublishRequest{}
+	for _, one := range list {
+		if handle := handles[one.user]; handle != "" {
+			one.news.Channel = me + handle
+			r.News = append(r.News, one.news)
+		}
+	}
+	_, err = f.Ledger.Publish(ctx, r)
 	return err
 }
 

@@ -216,33 +216,41 @@ func (q *Queries) InsertFanout(ctx context.Context, arg InsertFanoutParams) erro
 }
 
 const insertNotifications = `-- name: InsertNotifications :exec
-INSERT INTO notifications AS n
-    (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
-SELECT (array_agg(r.id ORDER BY f.seq))[1], r.user_id, f.kind, f.subject,
-    (array_agg(nullif(f.actor, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.handle ORDER BY f.seq DESC))[1],
-    (array_agg(f.market_id ORDER BY f.seq DESC))[1],
-    (array_agg(nullif(f.signal_id, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.status ORDER BY f.seq DESC))[1],
-    (array_agg(CASE WHEN f.status <> '' THEN f.score END ORDER BY f.seq DESC))[1],
-    (array_agg(f.reason ORDER BY f.seq DESC))[1], sum(f.count), max(f.seq), max(f.at)
-FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS r (id, user_id, position)
-JOIN unnest(
-    $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::text[], $11::integer[], $12::text[], $13::bigint[], $14::bigint[], $15::timestamptz[]
-) WITH ORDINALITY AS f (kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, at, position)
-    ON f.position = r.position
-WHERE NOT EXISTS (
-    SELECT FROM notification_switches s
-    WHERE s.user_id = r.user_id AND s.kind = f.kind AND (s.on_from IS NULL OR s.on_from > f.at))
-GROUP BY r.user_id, f.kind, f.subject
-ORDER BY r.user_id, f.kind, f.subject
-ON CONFLICT (user_id, kind, subject) DO UPDATE SET
-    count = n.count + excluded.count,
-    market_id = CASE WHEN excluded.seq >= n.seq THEN excluded.market_id ELSE n.market_id END,
-    signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
-    actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
-    handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
-    seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
-WHERE n.kind = ANY ($16::text[])
+WITH entered AS (
+    INSERT INTO notifications AS n
+        (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
+    SELECT (array_agg(r.id ORDER BY f.seq))[1], r.user_id, f.kind, f.subject,
+        (array_agg(nullif(f.actor, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.handle ORDER BY f.seq DESC))[1],
+        (array_agg(f.market_id ORDER BY f.seq DESC))[1],
+        (array_agg(nullif(f.signal_id, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.status ORDER BY f.seq DESC))[1],
+        (array_agg(CASE WHEN f.status <> '' THEN f.score END ORDER BY f.seq DESC))[1],
+        (array_agg(f.reason ORDER BY f.seq DESC))[1], sum(f.count), max(f.seq), max(f.at)
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS r (id, user_id, position)
+    JOIN unnest(
+        $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+        $10::text[], $11::integer[], $12::text[], $13::bigint[], $14::bigint[], $15::timestamptz[]
+    ) WITH ORDINALITY AS f (kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, at, position)
+        ON f.position = r.position
+    WHERE NOT EXISTS (
+        SELECT FROM notification_switches s
+        WHERE s.user_id = r.user_id AND s.kind = f.kind AND (s.on_from IS NULL OR s.on_from > f.at))
+    GROUP BY r.user_id, f.kind, f.subject
+    ORDER BY r.user_id, f.kind, f.subject
+    ON CONFLICT (user_id, kind, subject) DO UPDATE SET
+        count = n.count + excluded.count,
+        market_id = CASE WHEN excluded.seq >= n.seq THEN excluded.market_id ELSE n.market_id END,
+        signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
+        actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
+        handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
+        seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
+    WHERE n.kind = ANY ($16::text[])
+    RETURNING n.id, n.user_id, n.kind, n.seq, n.created_at
+), parts AS (
+    SELECT e.id, e.user_id, e.kind, e.seq, e.created_at, row_number() OVER (PARTITION BY e.kind, e.seq) / 50 AS part FROM entered e
+)
+INSERT INTO outbox (type, at, data)
+SELECT 'notification.created', max(created_at), json_build_object('kind', kind, 'ids', json_object_agg(user_id, id))::text
+FROM parts GROUP BY kind, seq, part
 `
 
 type InsertNotificationsParams struct {
@@ -266,7 +274,8 @@ type InsertNotificationsParams struct {
 
 // Notifies users of facts, unless they have switched the kind off or on after the fact. Each recipient has the position of its
 // fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
-// with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead.
+// with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead. The outbox
+// receives each fact with up to 50 of the users who are notified of it, and the ids of their rows.
 func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificationsParams) error {
 	_, err := q.db.Exec(ctx, insertNotifications,
 		arg.IDs,

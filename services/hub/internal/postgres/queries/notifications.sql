@@ -11,34 +11,43 @@ UPDATE notification_cursor SET seq = sqlc.arg(upto)::bigint WHERE seq = sqlc.arg
 -- name: InsertNotifications :exec
 -- Notifies users of facts, unless they have switched the kind off or on after the fact. Each recipient has the position of its
 -- fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
--- with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead.
-INSERT INTO notifications AS n
-    (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
-SELECT (array_agg(r.id ORDER BY f.seq))[1], r.user_id, f.kind, f.subject,
-    (array_agg(nullif(f.actor, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.handle ORDER BY f.seq DESC))[1],
-    (array_agg(f.market_id ORDER BY f.seq DESC))[1],
-    (array_agg(nullif(f.signal_id, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.status ORDER BY f.seq DESC))[1],
-    (array_agg(CASE WHEN f.status <> '' THEN f.score END ORDER BY f.seq DESC))[1],
-    (array_agg(f.reason ORDER BY f.seq DESC))[1], sum(f.count), max(f.seq), max(f.at)
-FROM unnest(@ids::uuid[], @user_ids::uuid[], @positions::bigint[]) AS r (id, user_id, position)
-JOIN unnest(
-    @kinds::text[], @subjects::text[], @actors::text[], @handles::text[], @market_ids::text[], @signal_ids::text[],
-    @statuses::text[], @scores::integer[], @reasons::text[], @counts::bigint[], @seqs::bigint[], @at::timestamptz[]
-) WITH ORDINALITY AS f (kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, at, position)
-    ON f.position = r.position
-WHERE NOT EXISTS (
-    SELECT FROM notification_switches s
-    WHERE s.user_id = r.user_id AND s.kind = f.kind AND (s.on_from IS NULL OR s.on_from > f.at))
-GROUP BY r.user_id, f.kind, f.subject
-ORDER BY r.user_id, f.kind, f.subject
-ON CONFLICT (user_id, kind, subject) DO UPDATE SET
-    count = n.count + excluded.count,
-    market_id = CASE WHEN excluded.seq >= n.seq THEN excluded.market_id ELSE n.market_id END,
-    signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
-    actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
-    handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
-    seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
-WHERE n.kind = ANY (@grouped::text[]);
+-- with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead. The outbox
+-- receives each fact with up to 50 of the users who are notified of it, and the ids of their rows.
+WITH entered AS (
+    INSERT INTO notifications AS n
+        (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
+    SELECT (array_agg(r.id ORDER BY f.seq))[1], r.user_id, f.kind, f.subject,
+        (array_agg(nullif(f.actor, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.handle ORDER BY f.seq DESC))[1],
+        (array_agg(f.market_id ORDER BY f.seq DESC))[1],
+        (array_agg(nullif(f.signal_id, '')::uuid ORDER BY f.seq DESC))[1], (array_agg(f.status ORDER BY f.seq DESC))[1],
+        (array_agg(CASE WHEN f.status <> '' THEN f.score END ORDER BY f.seq DESC))[1],
+        (array_agg(f.reason ORDER BY f.seq DESC))[1], sum(f.count), max(f.seq), max(f.at)
+    FROM unnest(@ids::uuid[], @user_ids::uuid[], @positions::bigint[]) AS r (id, user_id, position)
+    JOIN unnest(
+        @kinds::text[], @subjects::text[], @actors::text[], @handles::text[], @market_ids::text[], @signal_ids::text[],
+        @statuses::text[], @scores::integer[], @reasons::text[], @counts::bigint[], @seqs::bigint[], @at::timestamptz[]
+    ) WITH ORDINALITY AS f (kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, at, position)
+        ON f.position = r.position
+    WHERE NOT EXISTS (
+        SELECT FROM notification_switches s
+        WHERE s.user_id = r.user_id AND s.kind = f.kind AND (s.on_from IS NULL OR s.on_from > f.at))
+    GROUP BY r.user_id, f.kind, f.subject
+    ORDER BY r.user_id, f.kind, f.subject
+    ON CONFLICT (user_id, kind, subject) DO UPDATE SET
+        count = n.count + excluded.count,
+        market_id = CASE WHEN excluded.seq >= n.seq THEN excluded.market_id ELSE n.market_id END,
+        signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
+        actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
+        handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
+        seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
+    WHERE n.kind = ANY (@grouped::text[])
+    RETURNING n.id, n.user_id, n.kind, n.seq, n.created_at
+), parts AS (
+    SELECT e.id, e.user_id, e.kind, e.seq, e.created_at, row_number() OVER (PARTITION BY e.kind, e.seq) / 50 AS part FROM entered e
+)
+INSERT INTO outbox (type, at, data)
+SELECT 'notification.created', max(created_at), json_build_object('kind', kind, 'ids', json_object_agg(user_id, id))::text
+FROM parts GROUP BY kind, seq, part;
 
 -- name: ListAudience :many
 -- Returns up to @most followers of each actor, by id, after a follower, and whether each is notified of a fact of this kind. The
