@@ -52,6 +52,17 @@ type Operator struct {
 	ClosingAt      *time.Time // the owner requested the deletion; nil: the account is open
 	Seeded         bool       // the profile was filled by an administrator
 	KeyTier        string     // tier of the keys of the operator
+	Former         []string   // of a new operator: ids of the accounts of the same person that were deleted within FormerPeriod
+}
+
+// FormerPeriod is the time after the deletion of an account during which a new account of the same person cannot call the markets
+// that the deleted account called.
+const FormerPeriod = 400 * 24 * time.Hour
+
+// Erased is a deleted account. Its public id is the keyed hash by which a later sign-in of the same person finds it.
+type Erased struct {
+	ID string
+	At time.Time
 }
 
 // KeyTiers contains the tiers of operator keys, the default first. The tier of a key changes no limit and no permission.

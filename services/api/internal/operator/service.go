@@ -36,8 +36,8 @@ type Store interface {
 	EraseAccount(ctx context.Context, operatorID string, now time.Time) error
 	// ListClosing returns accounts that were closed before a time and are not erased.
 	ListClosing(ctx context.Context, before time.Time) ([]Operator, error)
-	// FindErased returns the id of the erased account with a public id, or "".
-	FindErased(ctx context.Context, publicID string) (string, error)
+	// FindErased returns the erased account with a public id, or the zero value.
+	FindErased(ctx context.Context, publicID string) (Erased, error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
 	// Classify changes the class of an operator. If profile is not nil and its handle is free, Classify stores profile first.
@@ -78,15 +78,19 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 		masked = id.Issuer + "|" + id.Subject
 	}
 	publicID := string(protocol.NewPublicID(s.secret, masked))
+	var former []string
 	for {
-		former, err := s.store.FindErased(ctx, publicID)
+		erased, err := s.store.FindErased(ctx, publicID)
 		if err != nil {
 			return Operator{}, false, err
 		}
-		if former == "" {
+		if erased.ID == "" {
 			break
 		}
-		publicID = string(protocol.NewPublicID(s.secret, masked+"|"+former)) // the public id of a deleted account remains taken
+		if s.now().Sub(erased.At) < FormerPeriod {
+			former = append(former, erased.ID)
+		}
+		publicID = string(protocol.NewPublicID(s.secret, masked+"|"+erased.ID)) // the public id of a deleted account remains taken
 	}
 	for try := 0; ; try++ {
 		handle := candidates(id, try)
@@ -94,7 +98,7 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 		fresh := Operator{
 			ID: uuid.Must(uuid.NewV7()).String(), Issuer: id.Issuer, ProviderID: id.Subject,
 			PublicID: publicID, Handle: handle, DisplayName: name,
-			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+			CreatedAt: s.now().UTC().Truncate(time.Millisecond), Former: former,
 		}
 		made, err := s.store.CreateOperator(ctx, fresh)
 		if err != nil {

@@ -79,7 +79,9 @@ func (keys) FindByIdentity(context.Context, string, string) (*operator.Operator,
 	return nil, nil
 }
 
-func (keys) FindErased(context.Context, string) (string, error) { return "", nil }
+func (keys) FindErased(context.Context, string) (operator.Erased, error) {
+	return operator.Erased{}, nil
+}
 
 func (keys) CreateOperator(_ context.Context, o operator.Operator) (*operator.Operator, error) {
 	return &o, nil

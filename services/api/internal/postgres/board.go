@@ -17,7 +17,7 @@ import (
 // ListBoard implements board.Store.
 func (s *Store) ListBoard(ctx context.Context, by string, q board.Query, month time.Time) ([]board.Row, error) {
 	if by == board.ByEdge {
-		rows, err := s.q.ListEdgeBoard(ctx, db.ListEdgeBoardParams{Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit)})
+		rows, err := s.q.ListEdgeBoard(ctx, db.ListEdgeBoardParams{Tiers: q.Tiers, Lane: q.Lane, Limit: int32(q.Limit), Month: month})
 		return pg.Collect(rows, func(r db.ListEdgeBoardRow) board.Row {
 			return boardRowOf(db.ListBoardRow(r))
 		}), pg.Fault(wrap("list board of edges", err))

@@ -38,7 +38,7 @@ func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*opera
 func insertParams(o operator.Operator) db.InsertOperatorParams {
 	return db.InsertOperatorParams{
 		ID: o.ID, Issuer: o.Issuer, ProviderID: o.ProviderID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
-		CreatedAt: o.CreatedAt,
+		CreatedAt: o.CreatedAt, Former: neverNil(o.Former),
 	}
 }
 
@@ -210,12 +210,12 @@ func (s *Store) ListClosing(ctx context.Context, before time.Time) ([]operator.O
 }
 
 // FindErased implements operator.Store.
-func (s *Store) FindErased(ctx context.Context, publicID string) (string, error) {
-	id, err := s.q.FindErased(ctx, publicID)
+func (s *Store) FindErased(ctx context.Context, publicID string) (operator.Erased, error) {
+	row, err := s.q.FindErased(ctx, publicID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
+		return operator.Erased{}, nil
 	}
-	return id, pg.Fault(wrap("find erased account", err))
+	return operator.Erased{ID: row.ID, At: row.ErasedAt}, pg.Fault(wrap("find erased account", err))
 }
 
 // ListKeys returns the API keys of an operator, newest first, including revoked keys.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
+	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
 const maskSecret = "0123456789abcdef0123456789abcdef"
@@ -347,4 +349,104 @@ func TestVerificationNotesTheKey(t *testing.T) {
 	if _, _, err := s.Verify(t.Context(), hash); !errors.Is(err, operator.ErrUnauthenticated) || !used().Equal(last) {
 		t.Errorf("revoked key: %v, last use %s", err, used())
 	}
+}
+
+// TestAccountAfterDeletion checks that a person whose account was deleted can sign in again, but for 400 days cannot call the markets of
+// all deleted accounts. The new account is listed 90 days after the deletion.
+func TestAccountAfterDeletion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const day = 24 * time.Hour
+	remove := func(id string) {
+		t.Helper()
+		if err := errors.Join(b.CloseAccount(t.Context(), id, false, b.clock.Now()), b.EraseAccount(t.Context(), id, b.clock.Now())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range []string{"1000", "1001", "1002", "1003"} {
+		b.venueMarket(m, 4000)
+		b.exec(`UPDATE api.markets SET end_date = NULL WHERE market_id = $1`, m)
+	}
+	b.exec(`UPDATE api.market_quotes SET volume_usd = 1000000`)
+	other, otherKey := b.operator("other")
+	b.file(otherKey, "1000", protocol.Yes, 4100)
+	first, key := b.operator("mara")
+	calls := map[string]string{"1000": b.file(key, "1000", protocol.Yes, 4100)}
+	remove(first)
+	second, key := b.operator("mara")
+	calls["1001"] = b.file(key, "1001", protocol.Yes, 4100)
+	remove(second)
+	third, key := b.operator("mara")
+	if first == second || second == third {
+		t.Fatal("a deleted account was opened again")
+	}
+	refused := func(c signal.Caller, want map[string]string) {
+		t.Helper()
+		for market, first := range want {
+			for _, draft := range []func(*signal.Draft){
+				func(*signal.Draft) {},
+				func(d *signal.Draft) { d.Venue = signal.VenueRequested },
+				func(d *signal.Draft) { key := "k" + d.ID; d.IdempotencyKey, d.BodyHash = &key, make([]byte, 32) },
+			} {
+				d := newDraft(market, protocol.No, 6000)
+				draft(&d)
+				if got := b.try(c, d); got.Verdict != signal.VerdictDuplicate || got.FirstID != first {
+					t.Errorf("%s: %+v; want a duplicate of %s", market, got, first)
+				}
+			}
+		}
+	}
+	refused(signal.Caller{KeyHash: key}, calls)
+	refused(signal.Caller{OperatorID: third}, calls)
+	b.file(key, "1002", protocol.Yes, 4100)
+	listed := func(at time.Duration, want bool) {
+		t.Helper()
+		b.clock.Set(noon.Add(at))
+		for _, fold := range []bool{false, true} {
+			if fold {
+				if _, err := b.FoldBoards(t.Context(), 1000, b.clock.Now().Add(-28*day)); err != nil {
+					t.Fatal(err)
+				}
+				b.exec(`UPDATE api.board_rows SET skill_calls = 1, counted = 1`)
+			}
+			for _, by := range []string{board.ByScore, board.ByBroadcast, board.ByBroadcast28, board.ByEdge, "ranked"} {
+				got := map[string]bool{}
+				if by == "ranked" {
+					for _, r := range must(b.ListRanked(t.Context(), 10, b.clock.Now().Add(-28*day)))(t) {
+						got[r.Operator.ID] = true
+					}
+				} else {
+					q := board.Query{Tiers: []string{"independent"}, Limit: 10}
+					for _, r := range must(b.ListBoard(t.Context(), by, q, b.clock.Now().Add(-28*day)))(t) {
+						got[r.Operator.ID] = true
+					}
+				}
+				if stored := fold || by != board.ByEdge && by != "ranked"; stored && (got[third] != want || !got[other] || !got[first]) {
+					t.Errorf("%s after %s, folded %t: %v; new account listed: want %t", by, at, fold, got, want)
+				}
+			}
+		}
+	}
+	b.number()
+	listed(0, false)
+	listed(90*day-time.Second, false)
+	listed(90*day, true)
+
+	b.clock.Set(noon.Add(operator.FormerPeriod - time.Second))
+	if err := b.SweepKeys(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refused(signal.Caller{KeyHash: key}, calls)
+	b.clock.Advance(time.Second)
+	if err := b.SweepKeys(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.count(`SELECT count(*) FROM api.former_accounts`); n != 0 {
+		t.Errorf("%d references to deleted accounts; want 0", n)
+	}
+	b.file(key, "1000", protocol.Yes, 4100)
+	remove(third)
+	b.clock.Advance(operator.FormerPeriod)
+	_, key = b.operator("mara")
+	b.file(key, "1001", protocol.Yes, 4100)
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"embed"
+	"fmt"
 	"io/fs"
 	"maps"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/api/internal/operator"
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
@@ -100,9 +102,14 @@ func (s *Store) Ping(ctx context.Context) error {
 // Waiting returns the number of calls in the queues that are not yet written.
 func (s *Store) Waiting() int { return s.filings.Len() + s.lockedFilings.Len() }
 
-// SweepKeys deletes idempotency keys that are older than 24 hours.
+// SweepKeys deletes idempotency keys that are older than 24 hours, and the references to accounts that were deleted
+// operator.FormerPeriod ago.
 func (s *Store) SweepKeys(ctx context.Context) error {
-	return pg.Fault(wrap("delete old idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, s.now().UTC())))
+	now := s.now().UTC()
+	if err := s.q.DeleteOldFormerAccounts(ctx, now.Add(-operator.FormerPeriod)); err != nil {
+		return pg.Fault(fmt.Errorf("delete old former accounts: %w", err))
+	}
+	return pg.Fault(wrap("delete old idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, now)))
 }
 
 // writeSettings are the settings of the connections that write. Their statements find a few rows by key and are planned

@@ -49,10 +49,11 @@ type Store interface {
 	LastExport(ctx context.Context, user operator.ID) (Export, error)
 	// ListRows returns rows of a section of an account, in the order of their keys, after the key after, at most MaxRows.
 	ListRows(ctx context.Context, user operator.ID, handle protocol.Handle, section, after string) ([]Row, error)
-	// CloseAccount revokes the signing keys, apps and grants of an account, and ends its streams.
+	// CloseAccount revokes the signing keys, apps and grants of an account, and ends its streams with the events of a normal end.
 	CloseAccount(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error
-	// EraseAccount erases the personal data of an account. Broadcasts and clips get the handle replacement.
-	EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle) error
+	// EraseAccount erases the personal data of an account. Broadcasts and clips get the handle replacement. Notifications of new
+	// followers still count the others.
+	EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle, now time.Time) error
 }
 
 // clockDifference is the time after which a cancellation cannot arrive, also if the clocks of the services differ.
@@ -109,7 +110,7 @@ func (d Deletion) Erase(ctx context.Context) (int, error) {
 			err = d.Hide(ctx, handle, true)
 		}
 		if err == nil {
-			err = d.Store.EraseAccount(ctx, user, handle, protocol.Handle("deleted_"+o.GetPublicId()[:12]))
+			err = d.Store.EraseAccount(ctx, user, handle, protocol.Handle("deleted_"+o.GetPublicId()[:12]), d.Now())
 		}
 		if err == nil {
 			_, err = d.Ledger.EraseAccount(ctx, &operatorv1.EraseAccountRequest{OperatorId: o.GetId()})

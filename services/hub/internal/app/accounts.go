@@ -88,7 +88,7 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 			Money: identityclaim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people,
 			Suspended: a.store.Suspended,
 		},
-		Profiles:        profile.NewService(a.api.OperatorWrites, a.store, newID, a.now),
+		Profiles:        profile.NewService(a.api.OperatorWrites, a.store, a.log, newID, a.now),
 		Digests:         digest.NewService(sender, a.store, a.now),
 		Notices:         a.store,
 		Data:            a.store,

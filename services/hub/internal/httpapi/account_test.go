@@ -47,7 +47,7 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 		Follows:  follow.NewService(operator.Directory{Ledger: deps.Ledger.Operators}, b.store, now),
 		Claims:   identityclaim.NewService([]identityclaim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, p, b.store, now),
 		Payouts:  identityclaim.Payouts{Money: identityclaim.Money{ChainID: 31337, Label: "devnet", USDC: usdc}, Accounts: accounts, Suspended: b.store.Suspended},
-		Profiles: profile.NewService(deps.Ledger.OperatorWrites, b.store, (&sequence{}).next, now),
+		Profiles: profile.NewService(deps.Ledger.OperatorWrites, b.store, deps.Log, (&sequence{}).next, now),
 		Digests:  digest.NewService(p, b.store, now),
 		Notices:  b.store,
 		Data:     b.store,

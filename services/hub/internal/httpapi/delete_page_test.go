@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -34,7 +35,16 @@ func TestDeletion(t *testing.T) {
 	want(t, w, 200, "")
 	id := field(w, "id")
 	want(t, b.send("POST", "/api/signals/"+id+"/events", `{"type":"note","payload":{"text":"planted note"}}`, b.byKey()), 201, "")
+	followed := func(handle string, count int) {
+		t.Helper()
+		got := apitest.Get[string](b.ledger, `SELECT handle || ' ' || count FROM hub.notifications WHERE user_id = $1 AND kind = 'followed'`, tide.GetId())
+		if want := fmt.Sprint(handle, " ", count); got != want {
+			t.Errorf("new followers: %s; want %s", got, want)
+		}
+	}
+	want(t, b.post("/u/tide/follow", url.Values{}, with("Cookie", b.signIn(b.ledger.AddOperator("other"))), with("Origin", hubURL)), http.StatusSeeOther, "")
 	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+	followed("mara_k", 2)
 	want(t, b.post("/u/mara_k/follow", url.Values{}, with("Cookie", b.signIn(tide)), with("Origin", hubURL)), http.StatusSeeOther, "")
 	want(t, b.post("/report", url.Values{"subject": {"profile:tide"}, "reason": {"planted reason"}}, b.bySession()), 200, "")
 	b.ledger.Exec(`UPDATE users SET display_name = 'planted name', bio = 'planted bio', avatar_url = 'https://planted.example/a.png',
@@ -43,6 +53,7 @@ func TestDeletion(t *testing.T) {
 		VALUES (gen_random_uuid(), $1, 'https://planted.example/hook', '{all}', '{}', now(), 'sealed', 0)`, b.mara.GetId())
 	b.ledger.Exec(`INSERT INTO hub.seen_follows (followed, follower, seen_at) VALUES ($1, $2, now())`, tide.GetId(), b.mara.GetId())
 	b.ledger.Exec(`INSERT INTO hub.streams (market_id, handle, url, label, updated_at) VALUES ($1, 'mara_k', 'https://planted.example/s.m3u8', '', now())`, marketID)
+	want(t, b.send("POST", "/api/streamer/heartbeat", `{"marketId":"`+marketID+`"}`, b.byKey()), 200, "")
 	counters := func() string {
 		return apitest.Get[string](b.ledger, `SELECT json_build_array(t.total, s.score, m.yes, m.crowd_yes)::text FROM operator_totals t
 			JOIN operator_scores s USING (user_id), market_totals m WHERE t.user_id = $1 AND m.market_id = $2`, b.mara.GetId(), marketID)
@@ -63,6 +74,7 @@ func TestDeletion(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"x"}`, b.byKey()), 401, "unauthenticated")
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "Your account will be deleted on 25 September 2026.")
 	equal(t, b.count("hub.streams"), 0)
+	equal(t, b.count("hub.outbox WHERE type IN ('stream.unbound', 'operator.offline')"), 2)
 	equal(t, b.count("webhooks WHERE active"), 0)
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	want(t, b.send("GET", "/settings?done=reopened", "", b.bySession()), 200, "", "Your account is open again.", "!will be deleted on")
@@ -82,6 +94,7 @@ func TestDeletion(t *testing.T) {
 	want(t, b.send("GET", "/api/signals/"+id, ""), 200, "", "!planted")
 	want(t, b.send("GET", "/receipts/"+id, "", with("Accept", "text/html")), 200, "", "!planted")
 	equal(t, b.count("hub.seen_follows"), 0)
+	followed("other", 1)
 	if after := counters(); after != before {
 		t.Errorf("counters were %s and are %s", before, after)
 	}

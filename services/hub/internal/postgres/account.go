@@ -134,13 +134,18 @@ func (s *Store) Unfollow(ctx context.Context, follower, followed operator.ID, at
 			return err
 		}
 		if ended.Noticed {
-			if err := q.UncountFollow(ctx, db.UncountFollowParams{
-				UserID: followed, Follower: string(follower), Subject: notification.Day(ended.CreatedAt), Now: at,
-			}); err != nil {
+			if err := uncountFollow(ctx, q, follower, followed, ended.CreatedAt, at); err != nil {
 				return err
 			}
 		}
 		return deleteUnreadOf(ctx, q, follower, followed)
+	})
+}
+
+// uncountFollow takes a follow that ended out of the notification of the day on which it began.
+func uncountFollow(ctx context.Context, q *db.Queries, follower, followed operator.ID, since, now time.Time) error {
+	return q.UncountFollow(ctx, db.UncountFollowParams{
+		UserID: followed, Follower: string(follower), Subject: notification.Day(since), Now: now,
 	})
 }
 
@@ -286,6 +291,9 @@ func (s *Store) Owners(ctx context.Context, list []federation.Proof) (map[federa
 	})
 }
 
+// accountTimeout is the time limit for closing or erasing an account. An app of the account can have many grants.
+const accountTimeout = time.Minute
+
 // rowsTimeout is the time limit of a query of ListRows. It is longer than that of other reads, because the query sorts all rows that
 // one section of the export of an account has.
 const rowsTimeout = 10 * time.Second
@@ -324,16 +332,35 @@ func (s *Store) ListRows(ctx context.Context, user operator.ID, handle protocol.
 
 // CloseAccount implements account.Store.
 func (s *Store) CloseAccount(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute) // an app of the account can have many grants
+	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
 	defer cancel()
+	err := s.OnAir().withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error {
+		if _, _, err := t.endOpen(ctx, now); err != nil {
+			return err
+		}
+		_, err := t.q.UnbindStream(ctx, db.UnbindStreamParams{Handle: handle, Now: now})
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	return db.New(s.pool).CloseAccount(ctx, db.CloseAccountParams{UserID: string(user), Handle: string(handle), Now: now})
 }
 
 // EraseAccount implements account.Store.
-func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	return db.New(s.pool).EraseAccount(ctx, db.EraseAccountParams{
-		UserID: string(user), Handle: string(handle), Replacement: string(replacement),
+func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, replacement protocol.Handle, now time.Time) error {
+	return inTx(ctx, s.pool, accountTimeout, func(ctx context.Context, q *db.Queries) error {
+		ended, err := q.DeleteFollowsOf(ctx, user)
+		if err != nil {
+			return err
+		}
+		for _, f := range ended {
+			if err := uncountFollow(ctx, q, user, operator.ID(f.Followed), f.CreatedAt, now); err != nil {
+				return err
+			}
+		}
+		return q.EraseAccount(ctx, db.EraseAccountParams{
+			UserID: string(user), Handle: string(handle), Replacement: string(replacement),
+		})
 	})
 }

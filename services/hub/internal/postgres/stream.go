@@ -30,7 +30,7 @@ func (t operatorTx) bind(ctx context.Context, b stream.Stream) error {
 
 // Unbind implements stream.Store.
 func (s *Store) Unbind(ctx context.Context, id protocol.MarketID, by protocol.Handle, at time.Time) (bool, error) {
-	n, err := s.write.UnbindStream(ctx, db.UnbindStreamParams{MarketID: id, Handle: by, Now: at})
+	n, err := s.write.UnbindStream(ctx, db.UnbindStreamParams{MarketID: string(id), Handle: by, Now: at})
 	return n > 0, err
 }
 

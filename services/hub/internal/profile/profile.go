@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -41,17 +42,21 @@ var ofMember = map[string]*apperr.Fault{
 type Service struct {
 	ledger operatorv1.OperatorServiceClient
 	notify notification.Notices
+	log    *slog.Logger
 	newID  func() string
 	now    func() time.Time
 }
 
 // NewService builds a Service. newID must return a unique id. An operator is notified of a new payout address.
-func NewService(ledger operatorv1.OperatorServiceClient, notify notification.Notices, newID func() string, now func() time.Time) *Service {
-	return &Service{ledger: ledger, notify: notify, newID: newID, now: now}
+func NewService(
+	ledger operatorv1.OperatorServiceClient, notify notification.Notices, log *slog.Logger, newID func() string, now func() time.Time,
+) *Service {
+	return &Service{ledger: ledger, notify: notify, log: log, newID: newID, now: now}
 }
 
 // Update changes the given members of the profile of the operator me. An empty change does nothing. signedInAt is the time of the
-// sign-in of the caller's session, or zero for other credentials. Errors: session_required, the errors of Check, and the errors
+// sign-in of the caller's session, or zero for other credentials. It only logs that the owner of a stored payout address cannot be
+// notified. Errors: session_required, the errors of Check, and the errors
 // of the ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && !operator.IsFresh(signedInAt, s.now()) {
@@ -71,7 +76,10 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	if to := p.PayoutAddress.Text; to != nil {
 		text = *to
 	}
-	return s.notify.Notify(ctx, me, notification.PayoutChanged, id, text, s.now())
+	if err := s.notify.Notify(ctx, me, notification.PayoutChanged, id, text, s.now()); err != nil {
+		s.log.WarnContext(ctx, "notification of a payout address failed", "operator", me, "error", err)
+	}
+	return nil
 }
 
 // Check validates a profile against the schema of profile.update, and verifies the checksum of the payout address. It returns

@@ -3,6 +3,7 @@ package profile_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,12 +73,12 @@ type writer struct {
 	notification.Notices
 	ids      []string
 	got      []*operatorv1.UpdateProfileRequest
-	notified []string // texts
+	notified []string // texts; each notification fails
 }
 
 func (w *writer) Notify(_ context.Context, user operator.ID, kind notification.Kind, _, text string, _ time.Time) error {
 	w.notified = append(w.notified, string(user)+" "+string(kind)+" "+text)
-	return nil
+	return errors.New("no notification")
 }
 
 func (w *writer) UpdateProfile(_ context.Context, r *operatorv1.UpdateProfileRequest, _ ...grpc.CallOption) (*operatorv1.UpdateProfileResponse, error) {
@@ -91,7 +92,7 @@ var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w, n := &writer{}, 0
-	s := profile.NewService(w, nil, func() string { n++; return strconv.Itoa(n) }, func() time.Time { return noon })
+	s := profile.NewService(w, nil, nil, func() string { n++; return strconv.Itoa(n) }, func() time.Time { return noon })
 	for range 2 {
 		if err := s.Update(t.Context(), "me", noon, operator.Profile{Bio: text("x")}); err != nil {
 			t.Fatal(err)
@@ -111,7 +112,7 @@ func TestUpdate(t *testing.T) {
 func TestPayoutAddressNeedsARecentSignIn(t *testing.T) {
 	t.Parallel()
 	w := &writer{}
-	s := profile.NewService(w, w, func() string { return "one" }, func() time.Time { return noon })
+	s := profile.NewService(w, w, slog.New(slog.DiscardHandler), func() string { return "one" }, func() time.Time { return noon })
 	change := operator.Profile{Bio: text("x"), PayoutAddress: operator.Change{Given: true, Text: text("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")}}
 	for name, c := range map[string]struct {
 		signedInAt time.Time

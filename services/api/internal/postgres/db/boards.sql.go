@@ -266,7 +266,9 @@ func (q *Queries) GetPulse(ctx context.Context, now time.Time) (GetPulseRow, err
 }
 
 const ListBoard = `-- name: ListBoard :many
-WITH moved AS MATERIALIZED (
+WITH unlisted AS MATERIALIZED (
+    SELECT a.user_id FROM former_accounts AS a WHERE a.erased_at > $2::timestamptz - interval '62 days'
+), moved AS MATERIALIZED (
     SELECT f.user_id, f.lane, f.tier, f.handle COLLATE "C" AS handle, f.score, f.won, f.lost, f.void, f.total,
         f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy,
@@ -279,7 +281,9 @@ WITH moved AS MATERIALIZED (
 ), fresh AS (
     SELECT m.user_id, m.tier, m.handle, m.score, m.won, m.lost, m.void, m.total, m.resolved, m.accuracy, m.calls, m.takes,
         m.month_score, m.month_done, m.cast_all, m.cast_month, m.viewer_minutes
-    FROM moved AS m WHERE m.lane = $1::text
+    FROM moved AS m WHERE m.lane = $1::text AND m.user_id NOT IN (SELECT x.user_id FROM unlisted AS x)
+), left_out AS (
+    SELECT n.user_id FROM fresh AS n UNION ALL SELECT x.user_id FROM unlisted AS x
 ), waiting AS MATERIALIZED (
     SELECT w.user_id, r.total, r.handle, r.calls, r.takes, r.viewer_minutes,
         board_cast(0, 0, r.calls, r.takes, r.viewer_minutes) AS cast_open
@@ -297,7 +301,7 @@ WITH moved AS MATERIALIZED (
         SELECT b.tier, b.handle, b.total, b.calls, b.takes, b.viewer_minutes FROM board_rows AS b
         WHERE b.user_id = w.user_id AND b.lane = '' AND b.user_id NOT IN (SELECT m.user_id FROM moved AS m WHERE m.lane = '')
     ) AS r
-    WHERE r.tier = ANY ($3::text[]) AND w.user_id NOT IN (SELECT n.user_id FROM fresh AS n)
+    WHERE r.tier = ANY ($3::text[]) AND w.user_id NOT IN (SELECT n.user_id FROM left_out AS n)
         AND NOT EXISTS (SELECT FROM board_rows AS b WHERE b.user_id = w.user_id AND b.lane = $1::text)
 ), ranked AS (
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
@@ -310,7 +314,7 @@ WITH moved AS MATERIALIZED (
                 b.viewer_minutes
             FROM board_rows AS b
             WHERE $4::text = 'scores' AND b.lane = $1::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
-                FROM fresh AS n)
+                FROM left_out AS n)
             ORDER BY b.score DESC, b.resolved DESC, b.accuracy DESC, b.handle
             LIMIT $5
         ) AS k
@@ -325,7 +329,7 @@ WITH moved AS MATERIALIZED (
                 b.viewer_minutes
             FROM board_rows AS b
             WHERE $4::text = 'broadcast' AND b.lane = $1::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
-                FROM fresh AS n)
+                FROM left_out AS n)
             ORDER BY b.cast_all DESC, b.score DESC, b.resolved DESC, b.handle
             LIMIT $5
         ) AS k
@@ -340,7 +344,7 @@ WITH moved AS MATERIALIZED (
                 b.viewer_minutes
             FROM board_rows AS b
             WHERE $4::text = 'broadcast28' AND b.lane = $1::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
-                FROM fresh AS n)
+                FROM left_out AS n)
             ORDER BY b.cast_month DESC, b.score DESC, b.resolved DESC, b.handle
             LIMIT $5
         ) AS k
@@ -423,7 +427,7 @@ type ListBoardRow struct {
 // The statement reads the first stored rows of each tier that are up to date, and computes the rows of operators with
 // changes since. In a lane it adds operators with only open calls there: no row is stored for them, and their activity
 // is that of the whole board. Of the three parts with stored rows, each ordered by its index, only the one that @by
-// selects is executed.
+// selects is executed. A new account of a person whose account was deleted is left out for 90 days after the deletion.
 func (q *Queries) ListBoard(ctx context.Context, arg ListBoardParams) ([]ListBoardRow, error) {
 	rows, err := q.db.Query(ctx, ListBoard,
 		arg.Lane,
@@ -495,12 +499,13 @@ WITH top AS (
         SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.handle, b.calls, b.takes, b.cast_all,
             b.skill_calls, b.edge_bps, b.low_bps, b.high_bps, b.viewer_minutes
         FROM board_rows AS b
-        WHERE b.lane = $1::text AND b.tier = t.tier AND b.skill_calls > 0
+        WHERE b.lane = $1::text AND b.tier = t.tier AND b.skill_calls > 0 AND b.user_id NOT IN (
+            SELECT a.user_id FROM former_accounts AS a WHERE a.erased_at > $3::timestamptz - interval '62 days')
         ORDER BY b.low_bps DESC, b.edge_bps DESC, b.skill_calls DESC, b.handle
-        LIMIT $3
+        LIMIT $4
     ) AS k
     ORDER BY k.low_bps DESC, k.edge_bps DESC, k.skill_calls DESC, k.handle
-    LIMIT $3
+    LIMIT $4
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
@@ -523,6 +528,7 @@ ORDER BY r.low_bps DESC, r.edge_bps DESC, r.skill_calls DESC, r.handle
 type ListEdgeBoardParams struct {
 	Lane  string
 	Tiers []string
+	Month time.Time
 	Limit int32
 }
 
@@ -546,9 +552,14 @@ type ListEdgeBoardRow struct {
 }
 
 // Returns the first operators by the lower bound of their edge. The rows are those of the last fold, which computes the
-// edge.
+// edge. @month is the start of the 28 days. New accounts are left out as by ListBoard.
 func (q *Queries) ListEdgeBoard(ctx context.Context, arg ListEdgeBoardParams) ([]ListEdgeBoardRow, error) {
-	rows, err := q.db.Query(ctx, ListEdgeBoard, arg.Lane, arg.Tiers, arg.Limit)
+	rows, err := q.db.Query(ctx, ListEdgeBoard,
+		arg.Lane,
+		arg.Tiers,
+		arg.Month,
+		arg.Limit,
+	)
 	if err != nil {
 		return nil, err
 	}

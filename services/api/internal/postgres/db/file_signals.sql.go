@@ -43,6 +43,7 @@ WITH judged AS MATERIALIZED (
             WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
             WHEN b.side - p.paid > i.slippage OR p.off THEN 'moved'
             WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
+            WHEN called_before(a.id, i.market_id) THEN 'raced'
             ELSE 'file'
         END AS verdict
     FROM (
@@ -197,7 +198,8 @@ type FileSignalsRow struct {
 
 // Files a batch of calls in one statement: finds the operators, locks the markets, applies the price rules, and writes
 // the calls, the counters and the outbox entries. Returns the verdict of each call. A call that fails only because of
-// an earlier call of its operator on the market has the verdict raced; FindFirstSignals reads the earlier call. A call
+// an earlier call of its operator on the market, or of a deleted account of the same person, has the verdict raced;
+// FindFirstSignals reads the earlier call. A call
 // on a market that does not exist, or that another transaction has locked, has the verdict unknown.
 // The statement has three forms, because each additional table takes time in every batch. This form is for calls
 // without idempotency key and crowdLeanBps, on markets that a venue has confirmed. The comments of FileSignalsWithKey
@@ -304,6 +306,7 @@ WITH judged AS MATERIALIZED (
             WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
             WHEN b.side - p.paid > i.slippage OR p.off THEN 'moved'
             WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
+            WHEN called_before(a.id, i.market_id) THEN 'raced'
             ELSE 'file'
         END AS verdict,
         m.provider <> 'manual' AND m.fetched_at IS NULL AS unconfirmed
@@ -601,6 +604,7 @@ WITH judged AS MATERIALIZED (
             WHEN b.side IS NULL AND i.venue = 0 THEN 'quote'
             WHEN b.side - p.paid > i.slippage OR p.off THEN 'moved'
             WHEN b.side IS NULL AND i.slippage IS NOT NULL AND i.venue <> 3 THEN 'unverified'
+            WHEN called_before(a.id, i.market_id) THEN 'raced'
             ELSE 'file'
         END AS verdict
     FROM (

@@ -142,6 +142,15 @@ func (q *Queries) CountRecentMessages(ctx context.Context, arg CountRecentMessag
 	return i, err
 }
 
+const DeleteOldFormerAccounts = `-- name: DeleteOldFormerAccounts :exec
+DELETE FROM former_accounts WHERE erased_at <= $1
+`
+
+func (q *Queries) DeleteOldFormerAccounts(ctx context.Context, before time.Time) error {
+	_, err := q.db.Exec(ctx, DeleteOldFormerAccounts, before)
+	return err
+}
+
 const EndSessions = `-- name: EndSessions :one
 WITH changed AS (
     UPDATE users AS u SET session_version = u.session_version + 1 WHERE u.id = $1 RETURNING u.id, u.session_version
@@ -183,15 +192,20 @@ func (q *Queries) EraseAccount(ctx context.Context, arg EraseAccountParams) (boo
 }
 
 const FindErased = `-- name: FindErased :one
-SELECT id FROM users WHERE public_id = $1 AND erased_at IS NOT NULL
+SELECT id, erased_at::timestamptz AS erased_at FROM users WHERE public_id = $1 AND erased_at IS NOT NULL
 `
 
-// Returns the id of the erased account with a public id.
-func (q *Queries) FindErased(ctx context.Context, publicID string) (string, error) {
+type FindErasedRow struct {
+	ID       string
+	ErasedAt time.Time
+}
+
+// Returns the erased account with a public id.
+func (q *Queries) FindErased(ctx context.Context, publicID string) (FindErasedRow, error) {
 	row := q.db.QueryRow(ctx, FindErased, publicID)
-	var id string
-	err := row.Scan(&id)
-	return id, err
+	var i FindErasedRow
+	err := row.Scan(&i.ID, &i.ErasedAt)
+	return i, err
 }
 
 const FindOperators = `-- name: FindOperators :many
@@ -452,6 +466,9 @@ WITH u AS (
     RETURNING id, crowd
 ), scores AS (
     INSERT INTO operator_scores (user_id) SELECT id FROM u
+), former AS (
+    INSERT INTO former_accounts (user_id, former_id, erased_at)
+    SELECT u.id, f.id, f.erased_at FROM u, users AS f WHERE f.id = ANY ($8::uuid[]) AND f.erased_at IS NOT NULL
 )
 INSERT INTO operator_totals (user_id, crowd) SELECT u.id, u.crowd FROM u
 `
@@ -464,9 +481,11 @@ type InsertOperatorParams struct {
 	Handle      string
 	DisplayName string
 	CreatedAt   time.Time
+	Former      []string
 }
 
-// Stores a new operator with the counters that a claim updates. Changes nothing if the handle or the identity is taken.
+// Stores a new operator with the counters that a claim updates, and the deleted accounts of the same person. Changes nothing if the
+// handle or the identity is taken.
 func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) error {
 	_, err := q.db.Exec(ctx, InsertOperator,
 		arg.ID,
@@ -476,6 +495,7 @@ func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) 
 		arg.Handle,
 		arg.DisplayName,
 		arg.CreatedAt,
+		arg.Former,
 	)
 	return err
 }

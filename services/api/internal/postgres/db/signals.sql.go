@@ -223,12 +223,13 @@ const FindFirstSignals = `-- name: FindFirstSignals :many
 SELECT i.n::bigint AS n, s.id, (s.id = i.id OR coalesce(k.body_hash = i.body_hash, false))::boolean AS same
 FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::pg_catalog.text[], $5::bytea[])
     WITH ORDINALITY AS i (market_id, user_id, id, idem_key, body_hash, n)
+CROSS JOIN LATERAL (SELECT ARRAY(SELECT i.user_id UNION ALL SELECT f.former_id FROM former_accounts AS f WHERE f.user_id = i.user_id) AS accounts) AS p
 CROSS JOIN LATERAL (
     SELECT c.id, c.user_id FROM (
-        SELECT a.id, a.user_id, false AS unconfirmed FROM signals AS a WHERE a.market_id = i.market_id AND a.user_id = i.user_id
+        SELECT a.id, a.user_id, false AS unconfirmed FROM signals AS a WHERE a.market_id = i.market_id AND a.user_id = ANY (p.accounts)
         UNION ALL
         SELECT w.signal_id, w.user_id, true FROM unconfirmed_signals AS w WHERE w.market_id = i.market_id
-            AND w.user_id = i.user_id
+            AND w.user_id = ANY (p.accounts)
     ) AS c ORDER BY c.unconfirmed LIMIT 1
 ) AS s
 LEFT JOIN idempotency_keys AS k ON k.user_id = s.user_id AND k.key = i.idem_key AND k.result_id = s.id
@@ -248,8 +249,8 @@ type FindFirstSignalsRow struct {
 	Same bool
 }
 
-// Returns for each rejected call the caller's first call on the market, and whether the given idempotency key belongs
-// to that call. It runs after the filing statement has waited for its locks and therefore sees the calls that were
+// Returns for each rejected call the first call of the caller, or of a deleted account of the same person, on the market, and
+// whether the given idempotency key belongs to that call. It runs after the filing statement has waited for its locks and therefore sees the calls that were
 // committed during the wait.
 func (q *Queries) FindFirstSignals(ctx context.Context, arg FindFirstSignalsParams) ([]FindFirstSignalsRow, error) {
 	rows, err := q.db.Query(ctx, FindFirstSignals,

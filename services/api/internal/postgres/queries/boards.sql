@@ -6,8 +6,10 @@
 -- The statement reads the first stored rows of each tier that are up to date, and computes the rows of operators with
 -- changes since. In a lane it adds operators with only open calls there: no row is stored for them, and their activity
 -- is that of the whole board. Of the three parts with stored rows, each ordered by its index, only the one that @by
--- selects is executed.
-WITH moved AS MATERIALIZED (
+-- selects is executed. A new account of a person whose account was deleted is left out for 90 days after the deletion.
+WITH unlisted AS MATERIALIZED (
+    SELECT a.user_id FROM former_accounts AS a WHERE a.erased_at > sqlc.arg(month)::timestamptz - interval '62 days'
+), moved AS MATERIALIZED (
     SELECT f.user_id, f.lane, f.tier, f.handle COLLATE "C" AS handle, f.score, f.won, f.lost, f.void, f.total,
         f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy,
@@ -20,7 +22,9 @@ WITH moved AS MATERIALIZED (
 ), fresh AS (
     SELECT m.user_id, m.tier, m.handle, m.score, m.won, m.lost, m.void, m.total, m.resolved, m.accuracy, m.calls, m.takes,
         m.month_score, m.month_done, m.cast_all, m.cast_month, m.viewer_minutes
-    FROM moved AS m WHERE m.lane = @lane::text
+    FROM moved AS m WHERE m.lane = @lane::text AND m.user_id NOT IN (SELECT x.user_id FROM unlisted AS x)
+), left_out AS (
+    SELECT n.user_id FROM fresh AS n UNION ALL SELECT x.user_id FROM unlisted AS x
 ), waiting AS MATERIALIZED (
     SELECT w.user_id, r.total, r.handle, r.calls, r.takes, r.viewer_minutes,
         board_cast(0, 0, r.calls, r.takes, r.viewer_minutes) AS cast_open
@@ -38,7 +42,7 @@ WITH moved AS MATERIALIZED (
         SELECT b.tier, b.handle, b.total, b.calls, b.takes, b.viewer_minutes FROM board_rows AS b
         WHERE b.user_id = w.user_id AND b.lane = '' AND b.user_id NOT IN (SELECT m.user_id FROM moved AS m WHERE m.lane = '')
     ) AS r
-    WHERE r.tier = ANY (@tiers::text[]) AND w.user_id NOT IN (SELECT n.user_id FROM fresh AS n)
+    WHERE r.tier = ANY (@tiers::text[]) AND w.user_id NOT IN (SELECT n.user_id FROM left_out AS n)
         AND NOT EXISTS (SELECT FROM board_rows AS b WHERE b.user_id = w.user_id AND b.lane = @lane::text)
 ), ranked AS (
         SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.accuracy, k.handle, k.calls, k.takes,
@@ -51,7 +55,7 @@ WITH moved AS MATERIALIZED (
                 b.viewer_minutes
             FROM board_rows AS b
             WHERE @by::text = 'scores' AND b.lane = @lane::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
-                FROM fresh AS n)
+                FROM left_out AS n)
             ORDER BY b.score DESC, b.resolved DESC, b.accuracy DESC, b.handle
             LIMIT sqlc.arg('limit')
         ) AS k
@@ -66,7 +70,7 @@ WITH moved AS MATERIALIZED (
                 b.viewer_minutes
             FROM board_rows AS b
             WHERE @by::text = 'broadcast' AND b.lane = @lane::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
-                FROM fresh AS n)
+                FROM left_out AS n)
             ORDER BY b.cast_all DESC, b.score DESC, b.resolved DESC, b.handle
             LIMIT sqlc.arg('limit')
         ) AS k
@@ -81,7 +85,7 @@ WITH moved AS MATERIALIZED (
                 b.viewer_minutes
             FROM board_rows AS b
             WHERE @by::text = 'broadcast28' AND b.lane = @lane::text AND b.tier = t.tier AND b.user_id NOT IN (SELECT n.user_id
-                FROM fresh AS n)
+                FROM left_out AS n)
             ORDER BY b.cast_month DESC, b.score DESC, b.resolved DESC, b.handle
             LIMIT sqlc.arg('limit')
         ) AS k
@@ -131,7 +135,7 @@ ORDER BY r.first DESC, r.second DESC, r.third DESC, r.handle;
 
 -- name: ListEdgeBoard :many
 -- Returns the first operators by the lower bound of their edge. The rows are those of the last fold, which computes the
--- edge.
+-- edge. @month is the start of the 28 days. New accounts are left out as by ListBoard.
 WITH top AS (
     SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.handle, k.calls, k.takes, k.cast_all,
         k.skill_calls, k.edge_bps, k.low_bps, k.high_bps, k.viewer_minutes
@@ -140,7 +144,8 @@ WITH top AS (
         SELECT b.user_id, b.score, b.won, b.lost, b.void, b.total, b.resolved, b.handle, b.calls, b.takes, b.cast_all,
             b.skill_calls, b.edge_bps, b.low_bps, b.high_bps, b.viewer_minutes
         FROM board_rows AS b
-        WHERE b.lane = @lane::text AND b.tier = t.tier AND b.skill_calls > 0
+        WHERE b.lane = @lane::text AND b.tier = t.tier AND b.skill_calls > 0 AND b.user_id NOT IN (
+            SELECT a.user_id FROM former_accounts AS a WHERE a.erased_at > sqlc.arg(month)::timestamptz - interval '62 days')
         ORDER BY b.low_bps DESC, b.edge_bps DESC, b.skill_calls DESC, b.handle
         LIMIT sqlc.arg('limit')
     ) AS k

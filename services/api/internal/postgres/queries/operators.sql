@@ -27,7 +27,8 @@ LIMIT @most;
 SELECT sqlc.embed(u) FROM users AS u WHERE u.id = ANY (@ids::uuid[]);
 
 -- name: InsertOperator :exec
--- Stores a new operator with the counters that a claim updates. Changes nothing if the handle or the identity is taken.
+-- Stores a new operator with the counters that a claim updates, and the deleted accounts of the same person. Changes nothing if the
+-- handle or the identity is taken.
 WITH u AS (
     INSERT INTO users (id, issuer, provider_id, public_id, handle, display_name, created_at)
     VALUES (@id, @issuer, @provider_id, @public_id, @handle, @display_name, @created_at)
@@ -35,6 +36,9 @@ WITH u AS (
     RETURNING id, crowd
 ), scores AS (
     INSERT INTO operator_scores (user_id) SELECT id FROM u
+), former AS (
+    INSERT INTO former_accounts (user_id, former_id, erased_at)
+    SELECT u.id, f.id, f.erased_at FROM u, users AS f WHERE f.id = ANY (@former::uuid[]) AND f.erased_at IS NOT NULL
 )
 INSERT INTO operator_totals (user_id, crowd) SELECT u.id, u.crowd FROM u;
 
@@ -247,5 +251,8 @@ SELECT sqlc.embed(u) FROM users AS u WHERE u.closing_at <= @before::timestamptz 
 SELECT erase_account(@user_id::uuid, @now::timestamptz)::boolean AS erased;
 
 -- name: FindErased :one
--- Returns the id of the erased account with a public id.
-SELECT id FROM users WHERE public_id = @public_id AND erased_at IS NOT NULL;
+-- Returns the erased account with a public id.
+SELECT id, erased_at::timestamptz AS erased_at FROM users WHERE public_id = @public_id AND erased_at IS NOT NULL;
+
+-- name: DeleteOldFormerAccounts :exec
+DELETE FROM former_accounts WHERE erased_at <= @before;

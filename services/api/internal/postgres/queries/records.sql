@@ -62,13 +62,15 @@ FROM (SELECT) AS one LEFT JOIN own AS o ON true;
 
 -- name: ListRanked :many
 -- Returns the first operators of the ranked field: the first stored rows of each tier that are up to date, and the
--- operators with changes since the last fold.
+-- operators with changes since the last fold. New accounts are left out as by ListBoard.
 WITH fresh AS MATERIALIZED (
     SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.total, f.counted, f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy
     FROM board_fresh('', greatest(@month::timestamptz, (SELECT b.since FROM board_state AS b)), NULL)
         AS f (user_id, lane, tier, handle, score, won, lost, void, total,
         calls, takes, month_score, month_done, cast_all, cast_month, counted)
+), unlisted AS MATERIALIZED (
+    SELECT a.user_id FROM former_accounts AS a WHERE a.erased_at > sqlc.arg(month)::timestamptz - interval '62 days'
 ), top AS (
     SELECT r.user_id, r.score, r.total, r.resolved, r.accuracy, r.handle
     FROM (
@@ -78,12 +80,13 @@ WITH fresh AS MATERIALIZED (
             SELECT b.user_id, b.score, b.total, b.resolved, b.accuracy, b.handle
             FROM board_rows AS b
             WHERE b.lane = '' AND b.tier = t.tier AND b.counted > 0 AND b.user_id NOT IN (SELECT n.user_id FROM fresh AS n)
+                AND b.user_id NOT IN (SELECT x.user_id FROM unlisted AS x)
             ORDER BY b.score DESC, b.resolved DESC, b.accuracy DESC, b.handle
             LIMIT sqlc.arg('limit')
         ) AS k
         UNION ALL
         SELECT n.user_id, n.score, n.total, n.resolved, n.accuracy, n.handle FROM fresh AS n WHERE n.tier <> 'automated'
-            AND n.counted > 0
+            AND n.counted > 0 AND n.user_id NOT IN (SELECT x.user_id FROM unlisted AS x)
     ) AS r
     ORDER BY r.score DESC, r.resolved DESC, r.accuracy DESC, r.handle
     LIMIT sqlc.arg('limit')

@@ -82,6 +82,39 @@ func (q *Queries) DeleteFollow(ctx context.Context, arg DeleteFollowParams) (Del
 	return i, err
 }
 
+const deleteFollowsOf = `-- name: DeleteFollowsOf :many
+WITH ended AS (
+    DELETE FROM follows WHERE follower = $1 RETURNING followed, created_at, noticed_as
+)
+SELECT e.followed, e.created_at FROM ended AS e WHERE e.noticed_as <> ''
+`
+
+type DeleteFollowsOfRow struct {
+	Followed  string
+	CreatedAt time.Time
+}
+
+// Deletes the follows of an operator and returns those that a notification counts.
+func (q *Queries) DeleteFollowsOf(ctx context.Context, follower operator.ID) ([]DeleteFollowsOfRow, error) {
+	rows, err := q.db.Query(ctx, deleteFollowsOf, follower)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeleteFollowsOfRow
+	for rows.Next() {
+		var i DeleteFollowsOfRow
+		if err := rows.Scan(&i.Followed, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteOldDevices = `-- name: DeleteOldDevices :execrows
 DELETE FROM devices WHERE used_at < $1
 `

@@ -227,23 +227,24 @@ func (q *Queries) PublishStreams(ctx context.Context, arg PublishStreamsParams) 
 
 const unbindStream = `-- name: UnbindStream :one
 WITH deleted AS (
-    DELETE FROM streams s WHERE s.market_id = $1 AND s.handle = $2 RETURNING s.market_id
+    DELETE FROM streams s WHERE ($1::text = '' OR s.market_id = $1) AND s.handle = $2 RETURNING s.market_id
 ), published AS (
     INSERT INTO outbox (type, at, market_id, handle, data)
-    SELECT 'stream.unbound', $3::timestamptz, $1, $2,
-        jsonb_build_object('marketId', $1::text, 'handle', $2::text)::text
-    FROM deleted
+    SELECT 'stream.unbound', $3::timestamptz, d.market_id, $2,
+        jsonb_build_object('marketId', d.market_id, 'handle', $2::text)::text
+    FROM deleted d
 )
 SELECT count(*) FROM deleted
 `
 
 type UnbindStreamParams struct {
-	MarketID protocol.MarketID
+	MarketID string
 	Handle   protocol.Handle
 	Now      time.Time
 }
 
-// Deletes the stream of an operator on a market and publishes the deletion. Returns the number of deleted streams.
+// Deletes the stream of an operator on a market, or all streams of the operator if @market_id is empty, and publishes the deletion.
+// Returns the number of deleted streams.
 func (q *Queries) UnbindStream(ctx context.Context, arg UnbindStreamParams) (int64, error) {
 	row := q.db.QueryRow(ctx, unbindStream, arg.MarketID, arg.Handle, arg.Now)
 	var count int64

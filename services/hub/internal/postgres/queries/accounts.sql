@@ -85,6 +85,13 @@ SELECT (noticed_as <> '')::boolean AS noticed FROM added;
 -- name: DeleteFollow :one
 DELETE FROM follows WHERE follower = @follower AND followed = @followed RETURNING created_at, (noticed_as <> '')::boolean AS noticed;
 
+-- name: DeleteFollowsOf :many
+-- Deletes the follows of an operator and returns those that a notification counts.
+WITH ended AS (
+    DELETE FROM follows WHERE follower = @follower RETURNING followed, created_at, noticed_as
+)
+SELECT e.followed, e.created_at FROM ended AS e WHERE e.noticed_as <> '';
+
 -- name: UpdateFollow :execrows
 -- Changes what a follower is notified of. A null argument changes nothing. To switch a kind on, or to end a mute, sets the start
 -- of the kind to @now, so that older events cause no notification.

@@ -16,14 +16,15 @@ WHERE NOT EXISTS (SELECT FROM before b WHERE b.url = @url AND b.label = @label)
     AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = @handle AND p.withheld);
 
 -- name: UnbindStream :one
--- Deletes the stream of an operator on a market and publishes the deletion. Returns the number of deleted streams.
+-- Deletes the stream of an operator on a market, or all streams of the operator if @market_id is empty, and publishes the deletion.
+-- Returns the number of deleted streams.
 WITH deleted AS (
-    DELETE FROM streams s WHERE s.market_id = @market_id AND s.handle = @handle RETURNING s.market_id
+    DELETE FROM streams s WHERE (@market_id::text = '' OR s.market_id = @market_id) AND s.handle = @handle RETURNING s.market_id
 ), published AS (
     INSERT INTO outbox (type, at, market_id, handle, data)
-    SELECT 'stream.unbound', @now::timestamptz, @market_id, @handle,
-        jsonb_build_object('marketId', @market_id::text, 'handle', @handle::text)::text
-    FROM deleted
+    SELECT 'stream.unbound', @now::timestamptz, d.market_id, @handle,
+        jsonb_build_object('marketId', d.market_id, 'handle', @handle::text)::text
+    FROM deleted d
 )
 SELECT count(*) FROM deleted;
 
