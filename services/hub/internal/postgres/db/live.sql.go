@@ -64,6 +64,16 @@ func (q *Queries) EndLiveSession(ctx context.Context, arg EndLiveSessionParams) 
 	return err
 }
 
+const eraseLiveSessions = `-- name: EraseLiveSessions :exec
+UPDATE live_sessions SET own_url = NULL, hls_url = NULL, signal_name = NULL WHERE handle = $1
+`
+
+// Erases the addresses and the texts of all sessions of an operator.
+func (q *Queries) EraseLiveSessions(ctx context.Context, handle protocol.Handle) error {
+	_, err := q.db.Exec(ctx, eraseLiveSessions, handle)
+	return err
+}
+
 const extendLiveSession = `-- name: ExtendLiveSession :exec
 UPDATE live_sessions SET
     last_beat = greatest(last_beat, $1), market_id = coalesce($2, market_id),

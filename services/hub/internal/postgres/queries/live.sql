@@ -73,6 +73,10 @@ FROM live_sessions l WHERE l.id = @id;
 -- Sets the stream URL of a session. Null takes the session off the air.
 UPDATE live_sessions SET hls_url = sqlc.narg(hls_url), aired = aired OR sqlc.narg(hls_url)::text IS NOT NULL WHERE id = @id;
 
+-- name: EraseLiveSessions :exec
+-- Erases the addresses and the texts of all sessions of an operator.
+UPDATE live_sessions SET own_url = NULL, hls_url = NULL, signal_name = NULL WHERE handle = @handle;
+
 -- name: ListLive :many
 -- Returns live sessions, most viewers first. A session without a heartbeat after stale is not live.
 SELECT s.id, s.handle, s.hls_url, s.viewers, s.started_at, coalesce(s.market_id, o.market_id) AS market_id,
