@@ -2,8 +2,9 @@ package video
 
 import (
 	"net/http"
-	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/signalcast/signalcast/test/system/browser"
 	"github.com/signalcast/signalcast/test/system/stack"
@@ -23,15 +24,21 @@ func TestStudio(t *testing.T) {
 		t.Fatalf("the sign-in returns to %s; want the studio", at)
 	}
 	b.Await("#studio-state", "Not registered")
+	requireDisabled(t, b, "#go-live", "You can go live after an administrator has approved")
 	b.RequireAccessible()
-	b.Fill("#register-form", map[string]string{"displayName": "Mara K", "bio": "Rivers do not read polls.", "lanes": "science"})
-	b.Click("#register-form button")
+	b.Fill("#register-form", map[string]string{"displayName": "Mara K", "bio": "Rivers do not read polls."})
+	b.Click(`#register-form [value="SCIENCE"]`)
+	b.Press("#register-form button", ".steps")
 	b.Await("#studio-state", "Waiting for approval")
 	o.SetStreamer(t, "approved")
 	b.Visit(s.Hub+"/studio", http.StatusOK)
 	b.Await("#studio-state", "Approved")
-	requireSearch(t, s, b)
-	b.Fill("#signal-form", map[string]string{"marketId": market, "name": "The studio is used?", "annotation": "it begins"})
+	b.Await(".steps [aria-current]", "Get a stream key")
+	b.Fill("#find-form", map[string]string{"q": "studio of " + o.Handle})
+	b.Click("#find-form button")
+	b.Click("#found button")
+	b.Await("#signal-now", "Will the studio of "+o.Handle)
+	b.Fill("#signal-form", map[string]string{"name": "The studio is used?", "annotation": "it begins"})
 	b.Click("#signal-form button")
 	b.Await("#signal-now", "On your overlay: The studio is used?")
 	read(t, s.Hub+"/api/streamer/signal?handle="+o.Handle).Expect(stack.JSON{
@@ -46,10 +53,12 @@ func TestStudio(t *testing.T) {
 	b.Await("#studio-message", "Stream connected.")
 	b.Click("#go-live")
 	b.Await("#studio-state", "Live")
+	b.Await(".steps [aria-current]", "Make your first call on air")
 	requireBroadcast(t, s, o, b, market)
 
 	b.Click("#go-off")
 	b.Await("#studio-state", "Approved")
+	b.Await(".steps li:last-child", "Done", "1 call")
 	b.Click("#signal-clear")
 	b.Await("#signal-now", "No market on your overlay.")
 	stack.Eventually(t, browser.Within, "the broadcast to end", func() bool {
@@ -65,18 +74,74 @@ func TestStudio(t *testing.T) {
 	phone.RequireAccessible()
 }
 
-// requireSearch finds a market by the first words of its question and selects it.
-func requireSearch(t *testing.T, s *stack.Stack, b *browser.Tab) {
+// mostPresses is the number of presses of buttons and links in which a person gets from the application to the recap of a broadcast.
+// Typing and the pages of the identity provider do not count.
+const mostPresses = 12
+
+// TestBroadcastNeedsFewPresses does the job of a streamer at the size of a phone: a person applies, gets a stream key, connects an
+// encoder, shows a market on the overlay, calls it on air, goes offline and opens the recap.
+func TestBroadcastNeedsFewPresses(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, b, presses := s.NewOperator(t), browser.Open(t, browser.Phone), 0
+	market := s.NewNativeMarket(t, 4000, stack.JSON{"question": "Will the lamp of " + o.Handle + " burn?"})
+	press := func(selector, appears string) {
+		t.Helper()
+		presses++
+		b.Press(selector, appears)
+	}
+	click := func(selector string) {
+		t.Helper()
+		presses++
+		b.Click(selector)
+	}
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	b.SignIn(o.Handle, "#register-form")
+	b.Await(".steps li:first-child", "Get a stream key")
+	b.Fill("#register-form", map[string]string{"displayName": "Mara K"})
+	press("#register-form button", ".steps")
+	b.Await("#studio-state", "Waiting for approval")
+	o.SetStreamer(t, "approved")
+	b.AwaitWithin(2*browser.Within, ".steps [aria-current]", "Get a stream key") // the page shows the approval by itself
+	press(`form[action="/dev/stream"] button`, "#ingest-key")
+	click(`[data-copy="ingest-key"]`)
+	encoder := run(t, "ffmpeg", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=5",
+		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", "5", "-t", "300",
+		"-f", "hls", "-hls_time", "1", "-hls_list_size", "6", "-method", "PUT", b.Text("#ingest-push"))
+	b.AwaitWithin(2*browser.Within, ".steps [aria-current]", "Show a market on your overlay") // the encoder is connected
+	b.Type("#find-text", "lamp of "+o.Handle+"\r")
+	click("#found button")
+	b.Await("#signal-now", "Will the lamp of "+o.Handle)
+	overlay := browser.Open(t, browser.Desktop)
+	overlay.Visit(s.Hub+"/overlay/"+o.Handle, http.StatusOK)
+	overlay.Await("#overlay-name", "Will the lamp of "+o.Handle)
+	b.Await(".steps [aria-current]", "Make your first call on air")
+	press(`.steps a[href="/m/`+market+`"]`, "#call")
+	click(".choice.side-yes")
+	press("#call .row button", ".ticket")
+	click(".me.account summary")
+	press(`.me.account a[href="/studio"]`, ".steps")
+	b.AwaitWithin(2*browser.Within, ".steps [aria-current]", "Share the recap")
+	encoder.Stop(t.Context(), syscall.SIGTERM, 5*time.Second)
+	click("#go-off")
+	b.AwaitWithin(2*browser.Within, ".steps li:last-child", "Done", "1 call")
+	press(`.steps li:last-child a`, ".live-page")
+	b.Shows("main", "Will the lamp of "+o.Handle)
+	b.ForgetOutage()
+	b.RequireNoProblems()
+	if presses > mostPresses {
+		t.Errorf("the broadcast needs %d presses; want at most %d", presses, mostPresses)
+	}
+	t.Logf("the broadcast needs %d presses", presses)
+}
+
+// requireDisabled requires that a button is disabled and that the page shows the reason.
+func requireDisabled(t *testing.T, b *browser.Tab, button, reason string) {
 	t.Helper()
-	var first string
-	stack.Eventually(t, browser.Within, "a market for the search", func() bool {
-		first = read(t, s.Hub+"/api/polymarket/markets?limit=1").Member("markets.0.name")
-		return first != ""
-	})
-	b.Fill("#find-form", map[string]string{"q": strings.Join(strings.Fields(first)[:3], " ")})
-	b.Click("#find-form button")
-	b.Click("#found button")
-	read(t, s.Hub+"/api/m/"+b.Value("#signal-market"))
+	if b.Count(button+":disabled") != 1 {
+		t.Errorf("%s is enabled before the approval", button)
+	}
+	b.Shows("#studio", reason)
 }
 
 // requireBroadcast requires that a viewer sees the broadcast, and that the studio shows viewers and calls. The broadcast must
@@ -115,11 +180,10 @@ func TestStreamKeyByForm(t *testing.T) {
 	b.Visit(s.Hub+"/studio", http.StatusOK)
 	b.SignIn(o.Handle, "#provision-label")
 	const button = `form[action="/dev/stream"] button`
-	b.Press(button, `#studio [role="alert"]`)
-	b.Shows(`#studio`, "not approved yet")
-	b.Forget("status of 403")
+	requireDisabled(t, b, button, "After an administrator has approved your application")
 	o.Send(t, "/api/streamer/register", http.StatusCreated, o.Session(t), stack.JSON{"displayName": "Mara K"})
 	o.SetStreamer(t, "approved")
+	b.Visit(s.Hub+"/studio", http.StatusOK)
 	b.Press(button, `#ingest-key`)
 	if key, url := b.Text("#ingest-key"), b.Text("#ingest-url"); len(key) < 20 || url == "" {
 		t.Errorf("the studio shows the stream key %q and the URL %q; want a key and the URL of the video origin", key, url)

@@ -27,11 +27,16 @@ type broadcastState struct {
 	Overlay  livestream.Overlay // market shown in the overlay; without a market id, there is no overlay
 }
 
-// state returns the session state: live, ended or idle.
+// stateStarting is the state of an open session without a stream: the operator is on air, and viewers see no picture yet.
+const stateStarting = "starting"
+
+// state returns the session state: live, starting, ended or idle.
 func (a *broadcastState) state() string {
 	switch {
 	case a.Session.Live():
 		return livestream.StateLive
+	case a.Session.Open():
+		return stateStarting
 	case a.Session.ID != "" && !a.Session.Open():
 		return livestream.StateEnded
 	}
@@ -72,6 +77,7 @@ type livePage struct {
 var stateTexts = map[string][2]string{
 	livestream.StateIdle:  {"Offline", "The broadcast is offline. This page updates when it starts."},
 	livestream.StateEnded: {"Ended", "The broadcast has ended. Its calls stay on the record."},
+	stateStarting:         {"Live, no picture yet", "No picture yet. The video appears here when it arrives."},
 	livestream.StateLive:  {"Live", ""},
 }
 
@@ -89,7 +95,7 @@ func (s *server) live(c echo.Context) error {
 	unavailable := g.Wait()
 	air, state := read.Value, read.Value.state()
 	offline := func() *offlinePart { return nil }
-	if state != livestream.StateLive && s.OnAir != nil && !unavailable["air"] {
+	if state != livestream.StateLive && state != stateStarting && s.OnAir != nil && !unavailable["air"] {
 		g = site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 		offline = s.readOffline(c, g, account)
 	}

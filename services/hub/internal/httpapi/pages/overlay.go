@@ -38,6 +38,7 @@ type overlayPage struct {
 	Title, Handle          string
 	Theme, Position, Scale string
 	HideClock, HidePrice   bool
+	Test                   bool // shows a test card instead of the market
 }
 
 // overlay handles GET /overlay/{handle}, the overlay page of an operator. The page depends only on the URL, not on the visitor,
@@ -53,6 +54,7 @@ func (s *server) overlay(c echo.Context) error {
 		Theme: knownOrFirst(overlayThemes, c.QueryParam("theme")), Position: knownOrFirst(overlayPositions, c.QueryParam("pos")),
 		Scale:     scaleOf(c.QueryParam("scale")),
 		HideClock: slices.Contains(hidden, "clock"), HidePrice: slices.Contains(hidden, "price"),
+		Test: c.QueryParam("test") == "1",
 	}
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", overlayPolicy+s.socketSource())

@@ -71,7 +71,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 		"ago":       func(t time.Time) template.HTML { return agoElement(t, d.Now()) },
 		"shortWhen": func(t time.Time) string { return t.UTC().Format("2 Jan, 15:04 UTC") },
 		"grouped":   format.Grouped, "lengthOf": lengthOf, "link": format.Link, "countOf": format.CountOf, "nameOf": format.NameOf, "scopeTitle": scopeTitle,
-		"shortKey": shortKey, "sideClass": format.SideClass, "stamp": protocol.Stamp, "trendOf": trendOf, "when": format.When,
+		"shortKey": shortKey, "sideClass": format.SideClass, "stamp": protocol.Stamp, "trendOf": trendOf, "when": format.When, "titleCase": format.TitleCase[protocol.Lane],
 		"wholePercent": wholePercent, "markdown": reference.HTML,
 	}
 	for _, name := range []string{

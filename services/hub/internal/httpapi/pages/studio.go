@@ -1,15 +1,19 @@
 package pages
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
 const (
@@ -22,12 +26,42 @@ const (
 type studioPage struct {
 	site.Layout
 	Handle             string
-	VenueA, IngestPath string
+	IngestPath         string
 	CanProvision       bool
 	NewKey             *ingest.Offer // offer with the new stream key, which is shown only once
 	Notice, SignInURL  string        // error message; URL to sign in again
 	Label              string        // label of the stream key that was typed
 	Low                bool          // low latency was chosen
+	Status             livestream.Status
+	StateLabel         string
+	Lanes              []protocol.Lane // lanes that an application can name
+	MaxLanes           int
+	Steps              []studioStep
+	MarketID, OnScreen string // market of the overlay and its title; empty: none
+	Origins            string // origins from which the page may load the playlist of the stream
+}
+
+// Approved reports whether an administrator has approved the operator as a streamer.
+func (p studioPage) Approved() bool { return p.Status == livestream.Approved }
+
+// studioStep is a step from the stream key to the recap. Here marks the first step that is not done.
+type studioStep struct {
+	Title, Text, URL string
+	Done, Here       bool
+}
+
+// studioLabels has the label of each status of an operator who is not live.
+var studioLabels = map[livestream.Status]string{
+	livestream.Unregistered: "Not registered", livestream.Pending: "Waiting for approval", livestream.Approved: "Approved",
+	livestream.Suspended: "Suspended",
+}
+
+// studioState is what the studio reads about an operator. Recap is that of the newest session; nil: none.
+type studioState struct {
+	Status  livestream.Status
+	State   livestream.State
+	Overlay livestream.Overlay
+	Recap   *livestream.Recap
 }
 
 // studio handles GET /studio, the page where an operator controls a broadcast.
@@ -42,12 +76,96 @@ func (s *server) studio(c echo.Context) error {
 func (s *server) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
 	p := studioPage{
 		Layout: s.NewLayout(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
-		VenueA: s.VenueA,
+		MaxLanes: livestream.MaxLanes,
 	}
-	p.Unlisted, p.Wide = true, true
+	for _, lane := range protocol.Lanes {
+		if lane.Filterable() {
+			p.Lanes = append(p.Lanes, lane)
+		}
+	}
+	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
+	read := &site.Part[studioState]{}
+	if s.OnAir != nil {
+		read = site.ReadPart(g, "air", func(ctx context.Context) (studioState, error) { return s.readStudio(ctx, protocol.Handle(handle)) })
+	}
+	p.Unavailable, p.Unlisted, p.Wide = g.Wait(), true, true
+	p.fill(&read.Value, s.Now())
+	origins := s.videoOrigins(read.Value.State.Stream)
+	p.Origins = strings.Join(origins, " ")
 	set(&p)
-	c.Response().Header().Set("Content-Security-Policy", site.PagePolicy+s.socketSource())
-	return s.Render(c, status, "studio", p)
+	// The page shows the overlay in a frame, and its script reads the playlist.
+	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins)+"; frame-src 'self'")
+	return s.RenderParts(c, g, status, "studio", p)
+}
+
+// readStudio reads the state of an operator. Errors: db_unavailable, those of the ledger.
+func (s *server) readStudio(ctx context.Context, handle protocol.Handle) (out studioState, err error) {
+	streamer, err := s.OnAir.Store.Streamer(ctx, handle)
+	if err != nil {
+		return out, err
+	}
+	if out.State, err = s.OnAir.State(ctx, handle); err != nil {
+		return out, err
+	}
+	out.Status = streamer.Status
+	if out.Overlay, _, err = s.OnAir.Overlay(ctx, handle); err != nil {
+		return out, err
+	}
+	if out.State.Session.Open() || out.State.Word == livestream.StateEnded {
+		out.Recap, err = s.OnAir.Recap(ctx, handle, "")
+	}
+	return out, err
+}
+
+// fill sets the state, the market of the overlay and the steps. The steps describe the open session, or the last session until
+// livestream.RecentSpan after its end.
+func (p *studioPage) fill(a *studioState, now time.Time) {
+	session, ended := a.State.Session, a.State.Word == livestream.StateEnded
+	p.Status, p.StateLabel = a.Status, studioLabels[a.Status]
+	switch {
+	case session.Live():
+		p.StateLabel = "Live"
+	case session.Open():
+		p.StateLabel = stateTexts[stateStarting][0]
+	}
+	p.MarketID, p.OnScreen = string(a.Overlay.MarketID), a.Overlay.Name
+	key := studioStep{
+		Title: "Get a stream key", Text: "Create a key, and copy it with the server address into your encoder.", URL: "#provision-h",
+		Done: a.State.Stream != "",
+	}
+	if !p.CanProvision {
+		key.Title, key.Text, key.URL = "Connect a video stream", "Enter the playlist URL of your video host.", "#bind-h"
+	}
+	encoder := studioStep{
+		Title: "Connect your encoder", Text: "Start the stream in your encoder, then go live.", URL: "#air-h", Done: session.Live() || ended,
+	}
+	if session.Open() && !session.Live() {
+		encoder.Text = "You are on air, and viewers see “No picture yet”. Start the stream in your encoder."
+	}
+	overlay := studioStep{
+		Title: "Show a market on your overlay", Text: "Add the overlay to your encoder as a browser source, and choose a market.", URL: "#signal-h",
+		Done: p.MarketID != "" || ended && session.Signal != nil,
+	}
+	call := studioStep{Title: "Make your first call on air", Text: "Call a market while you are live.", URL: site.MarketsPath}
+	if p.MarketID != "" {
+		call.Text, call.URL = "Call the market on your overlay.", site.MarketPath+p.MarketID
+	}
+	recap := studioStep{Title: "Share the recap", Text: "Go offline, and the recap of your broadcast appears here.", URL: "#air-h", Done: ended}
+	if r := a.Recap; r != nil {
+		call.Done = r.Count > 0
+		if ended {
+			recap.URL = site.LivePath + p.Handle
+			recap.Text = "Ended " + format.Ago(session.EndedAt, now) + ": " + format.CountOf(r.Count, "call") + ", " + format.Signed(int(r.Score)) +
+				" points, at most " + format.CountOf(r.Peak, "viewer") + "."
+		}
+	}
+	p.Steps = []studioStep{key, encoder, overlay, call, recap}
+	for i := range p.Steps {
+		if p.Approved() && !p.Steps[i].Done {
+			p.Steps[i].Here = true
+			return
+		}
+	}
 }
 
 // provision handles POST /dev/stream, which creates a stream key. Only this response shows the key.

@@ -8,7 +8,7 @@ const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, 
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.player),
 ]);
 
-let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null, approved: 'approved' in root.dataset };
+let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null, approved: 'approved' in root.dataset, showId: root.dataset.state === 'starting' };
 let signal = null;
 let price = null;
 let fresh = true;
@@ -22,7 +22,7 @@ const screen = player(at('video'), { library: root.dataset.hls, origins, onState
 const stateTexts = {
   idle: ['Offline', 'The broadcast is offline. This page updates when it starts.'],
   ended: ['Ended', 'The broadcast has ended. Its calls stay on the record.'],
-  starting: ['Starting', 'The broadcast is starting. The video appears in a few seconds.'],
+  starting: ['Live, no picture yet', 'No picture yet. The video appears here when it arrives.'],
   live: ['Live', ''],
   broken: ['Live, video interrupted', 'The video is interrupted. This page reconnects by itself.'],
 };
@@ -30,8 +30,8 @@ const stateTexts = {
 // Without an approval of the operator, the page shows the broadcast as offline.
 function phase() {
   if (!air.approved) return 'idle';
-  if (air.state !== 'live') return air.state === 'ended' ? 'ended' : 'idle';
-  if (!air.hlsUrl) return 'live';
+  if (air.state === 'ended') return 'ended';
+  if (air.state !== 'live') return air.showId ? 'starting' : 'idle';
   return { playing: 'live', broken: 'broken', blocked: 'broken' }[screen.state()] ?? 'starting';
 }
 
@@ -44,7 +44,7 @@ function show() {
   write(at('state'), word);
   write(at('text'), text);
   at('text').hidden = !text;
-  at('stage').hidden = !clip && (now === 'idle' || now === 'ended');
+  at('stage').hidden = !clip && !live();
   at('viewers').hidden = !live();
   write(at('viewers'), `${air.viewers} watching`);
   at('stale').hidden = fresh;

@@ -15,11 +15,11 @@ let every = 15000;
 const errorTexts = {
   invalid_name: 'Enter an overlay title of 1 to 200 characters.', missing_name: 'Enter an overlay title of 1 to 200 characters.',
   invalid_annotation: 'Enter a note of at most 180 characters on one line.', missing_market_id: 'Choose a market first.',
-  invalid_market_id: 'This market id is invalid. Choose a market from the search.', market_not_found: 'There is no market with this id.',
+  market_not_found: 'This market does not exist. Choose another one.',
   missing_url: 'Enter the URL of an .m3u8 playlist.', invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.',
   invalid_label: 'Enter a label of at most 80 characters on one line.', invalid_display_name: 'Enter a name of 1 to 64 characters on one line.',
   invalid_bio: 'Enter at most 280 characters about you.', invalid_links: 'Enter at most 5 URLs that start with https://.',
-  invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
+  invalid_lanes: 'Choose at most 5 lanes.',
   not_approved: 'An administrator has suspended your broadcasts.',
   forbidden: 'This request was not sent from this site. Reload the page and try again.',
   not_live: 'The broadcast has no video at present. Go live and send video to your stream.',
@@ -48,28 +48,57 @@ function showMessage(text) {
   at('studio-message').hidden = !text;
 }
 
-const states = {
-  none: 'Not registered', pending: 'Waiting for approval', approved: 'Approved', suspended: 'Suspended',
-};
-
 function show() {
-  const on = live || me.live;
-  write(at('studio-state'), on ? (me.live ? 'Live' : 'Live, without video') : (states[me.status] ?? ''));
-  root.dataset.state = on ? 'live' : me.status;
-  at('studio-register').hidden = me.status !== 'none';
-  at('go-live').hidden = on;
-  at('go-live').disabled = me.status === 'suspended';
-  at('go-off').hidden = !on;
-  at('cut').disabled = !on;
+  at('go-live').hidden = live;
+  at('go-live').disabled = me.status !== 'approved';
+  at('go-off').hidden = !live;
+  at('cut').disabled = !me.live;
   const s = me.signal;
   write(at('signal-now'), s?.marketId ? `On your overlay: ${s.name}` : 'No market on your overlay.');
+  refresh();
+}
+
+// refresh replaces the state and the steps with those of a new version of this page.
+async function refresh() {
+  try {
+    const answer = await fetch('/studio', { credentials: 'same-origin', signal: AbortSignal.timeout(10000) });
+    if (!answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const { status } = page.getElementById('studio').dataset;
+    if (!status) return; // the state is unavailable
+    if (status !== root.dataset.status) return location.assign('/studio'); // other panels are shown now
+    write(at('studio-state'), page.getElementById('studio-state').textContent);
+    root.dataset.state = live ? 'live' : me.status;
+    at('studio-steps').replaceChildren(...page.getElementById('studio-steps').children);
+    if (me.live && me.stream && !(await hasVideo(me.stream.hlsUrl))) showMissingVideo();
+  } catch {
+    // The next refresh shows the state.
+  }
+}
+
+// hasVideo reports whether the playlist of the stream exists. It returns true for a host from which this page may not load video.
+async function hasVideo(url) {
+  if (!root.dataset.origins.split(' ').includes(new URL(url).origin)) return true;
+  try {
+    return (await fetch(url, { credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(5000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function showMissingVideo() {
+  const step = at('studio-steps').children[1];
+  step.className = '';
+  write(step.querySelector('b'), '');
+  write(step.querySelector('.soft'), 'You are live, but no video arrives. Viewers see “No picture yet”. Start the stream in your encoder.');
+  write(at('studio-state'), 'Live, no picture yet');
 }
 
 async function readMe() {
   const answer = await call('GET', '/api/streamer/me');
   if (answer === null) return;
   me = answer;
-  if (me.showId && !live) resume();
+  if (me.showId && !live) return resume();
   show();
 }
 
@@ -78,6 +107,7 @@ function resume() {
   live = true;
   began ??= Date.now();
   heartbeat();
+  show();
 }
 
 async function heartbeat(state = 'live') {
@@ -107,6 +137,18 @@ at('go-off').addEventListener('click', async () => {
   show();
 });
 
+for (const button of navigator.clipboard ? root.querySelectorAll('[data-copy]') : []) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(at(button.dataset.copy).textContent);
+      showMessage('Copied.');
+    } catch {
+      showMessage('The browser did not allow copying. Select the text instead.');
+    }
+  });
+}
+
 function onSubmit(id, act) {
   at(id).addEventListener('submit', async (e) => {
     e.preventDefault();
@@ -115,41 +157,45 @@ function onSubmit(id, act) {
   });
 }
 
-const listed = (text, by) => text.split(by).map((v) => v.trim()).filter(Boolean);
-
-onSubmit('register-form', async (f) => {
-  const answer = await call('POST', '/api/streamer/register', { displayName: f.displayName, bio: f.bio, lanes: listed(f.lanes, ',').map((l) => l.toLowerCase()), links: listed(f.links, '\n') });
-  if (answer) await readMe();
+at('register-form') && onSubmit('register-form', async (f) => {
+  const lanes = new FormData(at('register-form')).getAll('lanes');
+  const links = f.links.split('\n').map((v) => v.trim()).filter(Boolean);
+  if (await call('POST', '/api/streamer/register', { displayName: f.displayName, bio: f.bio, lanes, links })) location.assign('/studio');
 });
 
 onSubmit('find-form', async (f) => {
-  const answer = await call('GET', `${root.dataset.markets}?limit=10&q=${encodeURIComponent(f.q)}`);
+  const answer = await call('GET', `/search/suggest?q=${encodeURIComponent(f.q)}`);
   if (!answer) return;
-  at('found').replaceChildren(...answer.markets.map((m) => element(
-    'li', {}, element('span', { className: 't', textContent: m.name }),
-    element('button', { type: 'button', className: 'quiet', textContent: 'Choose market', onclick: () => choose(m) }),
+  const markets = answer.items.filter((i) => i.kind === 'market');
+  at('found').replaceChildren(...markets.map((m) => element(
+    'li', {}, element('span', { className: 't', textContent: m.title }), element('span', { className: 'fact', textContent: m.note }),
+    element('button', { type: 'button', className: 'quiet', textContent: 'Show on overlay', onclick: () => choose(m) }),
   )));
-  at('found-none').hidden = answer.markets.length > 0;
+  at('found-none').hidden = markets.length > 0;
 });
 
-function choose(m) {
-  at('signal-market').value = m.id;
-  at('signal-name').value = m.name.slice(0, 200);
-  chosen = m;
-  at('signal-note').focus();
+async function choose({ title, url }) {
+  showMessage('');
+  const id = url.slice('/m/'.length);
+  const market = await call('GET', `/api/m/${id}`);
+  if (!market || !(await setSignal({ marketId: decodeURIComponent(id), name: title.slice(0, 200), ...(market.closesAt ? { closesAt: market.closesAt } : {}) }))) return;
+  at('signal-name').value = me.signal.name;
+  at('signal-note').value = '';
+  at('found').replaceChildren();
 }
 
-let chosen = null;
-
-onSubmit('signal-form', async (f) => {
-  const known = chosen?.id === f.marketId ? chosen : null;
-  const answer = await call('POST', '/api/streamer/signal', {
-    marketId: f.marketId, name: f.name, ...(f.annotation ? { annotation: f.annotation } : {}),
-    ...(typeof known?.yesPct === 'number' ? { yesPct: known.yesPct } : {}), ...(known?.closesAt ? { closesAt: known.closesAt } : {}),
-  });
-  if (!answer) return;
+async function setSignal(signal) {
+  const answer = await call('POST', '/api/streamer/signal', signal);
+  if (!answer) return false;
   me.signal = answer.signal;
   show();
+  return true;
+}
+
+onSubmit('signal-form', async (f) => {
+  const { marketId, closesAt } = me.signal ?? {};
+  if (!marketId) return showMessage('Choose a market first.');
+  await setSignal({ marketId, name: f.name, ...(f.annotation ? { annotation: f.annotation } : {}), ...(closesAt ? { closesAt } : {}) });
 });
 
 at('signal-clear').addEventListener('click', async () => {
@@ -158,9 +204,9 @@ at('signal-clear').addEventListener('click', async () => {
   show();
 });
 
-// market returns the market that a stream is bound to: that of the overlay, otherwise that of the form.
+// market returns the market that a stream is bound to: that of the overlay.
 function market() {
-  const id = me.signal?.marketId ?? at('signal-market').value;
+  const id = me.signal?.marketId;
   if (!id) showMessage('Choose a market first.');
   return id;
 }
@@ -206,8 +252,7 @@ setInterval(async () => {
   asking = false;
 }, 1000);
 setInterval(() => live && receipts(), 20000);
-setInterval(readMe, 30000);
-write(at('studio-state'), 'Loading');
+setInterval(readMe, 10000);
 for (const fields of root.querySelectorAll('form > fieldset')) fields.disabled = false; // the script now handles all forms
 await readMe();
 await receipts();
