@@ -3985,7 +3985,8 @@ export interface paths {
         };
         /**
          * Get the broadcast page of an operator
-         * @description The video, the overlay signal, the calls of the broadcast and the clips of its market.
+         * @description The video, the overlay signal, the calls of the broadcast and the clips of its market. `show` adds the recap of a broadcast that
+         *     has ended. 404: there is no such broadcast.
          */
         get: operations["getLivePage"];
         put?: never;
@@ -14874,7 +14875,10 @@ export interface operations {
     };
     getLivePage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Id of a broadcast that has ended. */
+                show?: string;
+            };
             header?: never;
             path: {
                 /** @description Handle in any case. An impossible format is treated as an unknown handle. */
@@ -15151,6 +15155,8 @@ export interface operations {
                 pos?: string;
                 /** @description `clock`, `price` or both, separated by a comma. */
                 hide?: string;
+                /** @description `1` shows a test card instead of the market. */
+                test?: string;
             };
             header?: never;
             path: {

@@ -45,5 +45,12 @@ func TestLivePages(t *testing.T) {
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.", "Ostrava gauge above 6 m?",
 		"ended <time", "!No broadcasts")
 	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast", "Last broadcast</h2>", "Ended <time",
-		"with at most 0 viewers", "!No broadcast yet.")
+		"with at most 0 viewers", "!No broadcast yet.", "too short for a chart")
+	session, _, err := b.deps.OnAir.Last(t.Context(), "mara_k")
+	must(t, err)
+	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "<title>Broadcast of ", "Recap</h2>",
+		` content="0 calls, 0 points, at most 0 viewers."`, session.ID+`"><code`)
+	for _, show := range []string{"1", "0199f0c0-0000-7000-8000-000000000099"} {
+		want(t, b.send("GET", "/live/mara_k?show="+show, "", with("Accept", "text/html")), 404, "", "There is no page at this address.")
+	}
 }

@@ -10,7 +10,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
 // TestOverlayParameters checks that invalid scales and lanes are replaced by their defaults.
@@ -91,5 +93,31 @@ func TestProgrammeRows(t *testing.T) {
 	}
 	if got := programmeRows(&programv1.Program{}, "", at); got != nil {
 		t.Errorf("nothing: %v", got)
+	}
+}
+
+// TestViewerPlot checks the line of viewers and the markers of calls in the recap of a broadcast.
+func TestViewerPlot(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+	session := livestream.Session{StartedAt: from, EndedAt: from.Add(10 * time.Minute)}
+	step := func(minute int, viewers int64) livestream.Step {
+		return livestream.Step{At: from.Add(time.Duration(minute) * time.Minute), Viewers: viewers}
+	}
+	call := &signalv1.Signal{Id: "7", Direction: "NO", CreatedAt: timestamppb.New(from.Add(5 * time.Minute))}
+	p := newViewerPlot(session, time.Minute, []livestream.Step{step(-3, 90), step(0, 2), step(4, 8), step(11, 90)}, []*signalv1.Signal{call})
+	if p.Label != "Viewers of the broadcast: at most 8, with 1 call" || len(p.Table) != 2 || p.Table[1] != (viewerRow{"12:04 UTC", "8"}) {
+		t.Errorf("%+v", p)
+	}
+	if want := (viewerMark{position{"50%", "0%"}, "7", "side-no", "NO at 0¢, 18 Sep, 12:05"}); len(p.Marks) != 1 || p.Marks[0] != want {
+		t.Errorf("markers %+v, want %+v", p.Marks, want)
+	}
+	if short := newViewerPlot(session, time.Minute, []livestream.Step{step(0, 2)}, nil); short.Words == "" || short.Line != "" {
+		t.Errorf("one step: %+v", short)
+	}
+	for length, want := range map[time.Duration]time.Duration{0: time.Minute, 90 * time.Minute: time.Minute, 5 * time.Hour: 3 * time.Minute} {
+		if got := viewerStep(length); got != want {
+			t.Errorf("a session of %s has steps of %s, want %s", length, got, want)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
@@ -70,7 +71,8 @@ type livePage struct {
 	Name, MarketURL, Note, Yes, No string
 	MarketID, YesName, NoName      string // market of the overlay, and the names of its sides
 	UpdatedAt                      string
-	Offline                        *offlinePart // nil during a broadcast
+	Offline                        *offlinePart // nil during a broadcast, except for a recap
+	IsRecap                        bool         // the page shows the recap of the session in its URL
 }
 
 // stateTexts has the label and the text of each session state. The script of the page has the same texts.
@@ -94,13 +96,29 @@ func (s *server) live(c echo.Context) error {
 	}
 	unavailable := g.Wait()
 	air, state := read.Value, read.Value.state()
+	path := site.LivePath + string(handle)
+	showID := c.QueryParam("show")
+	if showID != "" && s.OnAir != nil && !unavailable["air"] {
+		id, ok := request.ParseUUID(showID)
+		if !ok {
+			return livestream.ErrNoShow
+		}
+		session, found, err := s.OnAir.Store.Find(c.Request().Context(), handle, id)
+		if err != nil {
+			return err
+		}
+		if !found || !air.Approved || !session.Aired || session.At(s.Now()).Open() {
+			return livestream.ErrNoShow
+		}
+		showID, path = id, recapPath(handle, id)
+	}
 	offline := func() *offlinePart { return nil }
-	if state != livestream.StateLive && state != stateStarting && s.OnAir != nil && !unavailable["air"] {
+	if (state != livestream.StateLive && state != stateStarting || showID != "") && s.OnAir != nil && !unavailable["air"] {
 		g = site.NewPartReader(c.Request().Context(), site.PartsTimeout)
-		offline = s.readOffline(c, g, account)
+		offline = s.readOffline(c, g, account, showID)
 	}
 	p := livePage{
-		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", site.LivePath+string(handle)),
+		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", path),
 		Handle: string(handle), Heading: name, State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
 		Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
 		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
@@ -108,9 +126,12 @@ func (s *server) live(c echo.Context) error {
 	if p.OnAir = state == livestream.StateLive; p.OnAir {
 		p.Title, p.Description = name+" live · Signalcast", name+" (@"+string(handle)+") is live on Signalcast."
 	}
-	if p.Unavailable = g.Wait(); !p.OnAir {
-		if p.Offline = offline(); p.Offline != nil {
-			p.Offline.SignIn = p.Account.SignInURL
+	p.Unavailable = g.Wait()
+	if p.Offline = offline(); p.Offline != nil {
+		p.Offline.SignIn, p.IsRecap = p.Account.SignInURL, showID != ""
+		if last := p.Offline.Last; last != nil && p.IsRecap {
+			p.Title = "Broadcast of " + name + ", " + last.EndedAt.UTC().Format("2 January 2006") + " · Signalcast"
+			p.Description = format.CountOf(last.Count, "call") + ", " + last.Score + " points, at most " + last.Peak + "."
 		}
 	}
 	p.Wide, p.OGType, p.Nav = true, "video.other", "live"

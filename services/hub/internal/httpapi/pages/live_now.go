@@ -61,17 +61,38 @@ type lastBroadcast struct {
 	EndedAt                               time.Time
 	Length, Peak, Filed, Won, Lost, Score string
 	Calls                                 []callRow
+	Plot                                  viewerPlot
+	Count                                 int64
+	URL                                   string // address of the recap, to share
 }
 
-// lastCalls is the number of calls of the last broadcast that the page lists.
-const lastCalls = 5
+// recapCalls is the number of calls of a broadcast that its recap lists.
+const recapCalls = 20
+
+// recap is a recap with the viewers over time.
+type recap struct {
+	*livestream.Recap
+	step  time.Duration
+	steps []livestream.Step
+}
+
+// readRecap returns the recap of a session, or of the newest session if showID is empty. It returns no steps for an open session.
+// Errors: livestream.ErrNoShow, db_unavailable, those of the ledger.
+func (s *server) readRecap(ctx context.Context, handle protocol.Handle, showID string) (out recap, err error) {
+	out.Recap, err = s.OnAir.Recap(ctx, handle, showID)
+	if err != nil || out.Recap == nil || out.Session.EndedAt.IsZero() {
+		return out, err
+	}
+	out.step = viewerStep(out.Length)
+	out.steps, err = s.OnAir.Store.Series(ctx, handle, out.Session.StartedAt.Truncate(time.Minute), out.step, livestream.MaxSteps)
+	return out, err
+}
 
 // readOffline starts to read the parts of the page of an operator who is not live, and returns a function that combines them.
-func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim.Account) func() *offlinePart {
+// showID is the session of the recap; empty: the newest one.
+func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim.Account, showID string) func() *offlinePart {
 	v := s.Viewer(c)
-	recap := site.ReadPart(g, "recap", func(ctx context.Context) (*livestream.Recap, error) {
-		return s.OnAir.Recap(ctx, a.Handle, "")
-	})
+	read := site.ReadPart(g, "recap", func(ctx context.Context) (recap, error) { return s.readRecap(ctx, a.Handle, showID) })
 	sum := site.CallPart(g, "record", s.Ledger.Records.GetOperatorRecord, record.Request(a.Handle, 0, 0))
 	counts, other := &site.Part[follow.Counts]{}, v.Session.UserID != "" && v.Session.UserID != string(a.ID)
 	if other {
@@ -82,16 +103,22 @@ func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim
 	return func() *offlinePart {
 		p := &offlinePart{IsFollowing: counts.Value.IsFollowing, CanFollow: other}
 		p.addRecord(sum.Value)
-		if r := recap.Value; r != nil && r.Session.Aired && !r.Session.EndedAt.IsZero() {
+		if r := read.Value; r.Recap != nil && r.Session.Aired && !r.Session.EndedAt.IsZero() {
 			p.Last = &lastBroadcast{
 				EndedAt: r.Session.EndedAt, Length: format.CountOf(int64(r.Length.Minutes()), "minute"),
-				Peak: format.CountOf(r.Peak, "viewer"), Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
+				Peak: format.CountOf(r.Peak, "viewer"), Count: r.Count, Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
 				Lost: format.Grouped(r.Lost), Score: format.Signed(int(r.Score)),
-				Calls: callsOf(r.Calls[:min(len(r.Calls), lastCalls)], nil),
+				Calls: callsOf(r.Calls[:min(len(r.Calls), recapCalls)], nil), Plot: newViewerPlot(r.Session, r.step, r.steps, r.Calls),
+				URL: s.HubURL + recapPath(a.Handle, r.Session.ID),
 			}
 		}
 		return p
 	}
+}
+
+// recapPath returns the path of the recap of a session.
+func recapPath(handle protocol.Handle, showID string) string {
+	return site.LivePath + string(handle) + "?show=" + showID
 }
 
 func (p *offlinePart) addRecord(r *recordv1.GetOperatorRecordResponse) {

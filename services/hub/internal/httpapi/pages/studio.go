@@ -154,7 +154,7 @@ func (p *studioPage) fill(a *studioState, now time.Time) {
 	if r := a.Recap; r != nil {
 		call.Done = r.Count > 0
 		if ended {
-			recap.URL = site.LivePath + p.Handle
+			recap.URL = recapPath(protocol.Handle(p.Handle), session.ID)
 			recap.Text = "Ended " + format.Ago(session.EndedAt, now) + ": " + format.CountOf(r.Count, "call") + ", " + format.Signed(int(r.Score)) +
 				" points, at most " + format.CountOf(r.Peak, "viewer") + "."
 		}
