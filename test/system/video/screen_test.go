@@ -28,6 +28,9 @@ func awaitLanes(t *testing.T, s *stack.Stack) []lane {
 	return programme.Lanes
 }
 
+// laneName returns the name of a lane as pages show it.
+func laneName(label string) string { return label[:1] + strings.ToLower(label[1:]) }
+
 // TestScreen checks that the screen shows the current programme, of all lanes or of one lane, with and without scripts. The
 // test does not run in parallel, because a broadcast of another test would replace the programme on the screen.
 func TestScreen(t *testing.T) {
@@ -36,7 +39,7 @@ func TestScreen(t *testing.T) {
 	b := browser.Open(t, browser.Screen)
 	b.Visit(s.Hub+"/tv", http.StatusOK)
 	for _, lane := range lanes {
-		b.Await("#tv-lanes", lane.Label)
+		b.Await("#tv-lanes", laneName(lane.Label))
 	}
 	b.Await("#tv-status", "Live")
 	stack.Eventually(t, browser.Within, "a title of the programme", func() bool {
@@ -50,7 +53,7 @@ func TestScreen(t *testing.T) {
 
 	one := browser.Open(t, browser.Phone)
 	one.Visit(s.Hub+"/tv?lane="+strings.ToUpper(lanes[1].Key), http.StatusOK)
-	one.Await("#tv-kicker", lanes[1].Label)
+	one.Await("#tv-kicker", laneName(lanes[1].Label))
 	stack.Eventually(t, browser.Within, "one lane on the screen", func() bool { return one.Count("#tv-lanes li") == 1 })
 	one.RequireFits()
 	plain := browser.Open(t, browser.Phone)

@@ -79,16 +79,16 @@ func TestProgrammeRows(t *testing.T) {
 		Segments: []*programv1.Segment{seg("a", "content", -10, 600), seg("b", "bumper", 600, 610), seg("b", "content", 610, 1210), seg("later", "content", 5, 600)},
 		Lanes:    []*programv1.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
 	}
-	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b 7 YES NO 31.55¢}]"} {
+	for wanted, want := range map[string]string{"": "[{science Science a 31.55¢ 68.45¢ b, 12:10 UTC 7 YES NO 31.55¢}]", "science": "[{science Science a 31.55¢ 68.45¢ b, 12:10 UTC 7 YES NO 31.55¢}]", "nowhere": "[{science Science a 31.55¢ 68.45¢ b, 12:10 UTC 7 YES NO 31.55¢}]", "tv": "[{science Science a 31.55¢ 68.45¢ b, 12:10 UTC 7 YES NO 31.55¢}]"} {
 		if got := fmt.Sprint(programmeRows(p, wanted, at)); got != want {
 			t.Errorf("%q: %s, want %s", wanted, got, want)
 		}
 	}
-	if got := programmeRows(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b" {
+	if got := programmeRows(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b, 12:10 UTC" {
 		t.Errorf("in a bumper: %v", got)
 	}
 	p.Segments[0].Outcomes = []string{"Ochre Rovers", "Slate City"}
-	if got := fmt.Sprint(programmeRows(p, "", at)); got != "[{science SCIENCE a 31.55¢ 68.45¢ b 7 Ochre Rovers Slate City Ochre Rovers 31.55¢}]" {
+	if got := fmt.Sprint(programmeRows(p, "", at)); got != "[{science Science a 31.55¢ 68.45¢ b, 12:10 UTC 7 Ochre Rovers Slate City Ochre Rovers 31.55¢}]" {
 		t.Errorf("with named sides: %s", got)
 	}
 	if got := programmeRows(&programv1.Program{}, "", at); got != nil {

@@ -96,7 +96,7 @@ func nextSegments(p *programv1.Program, now time.Time) []segmentRow {
 				continue
 			}
 			row := segmentRow{
-				Lane: lane.GetLabel(), Title: seg.GetTitle(), At: starts.UTC().Format("15:04 UTC"), AtISO: ledgerclient.Stamp(seg.GetStartsAt()),
+				Lane: format.TitleCase(lane.GetLabel()), Title: seg.GetTitle(), At: starts.UTC().Format("15:04 UTC"), AtISO: ledgerclient.Stamp(seg.GetStartsAt()),
 				starts: starts,
 			}
 			if id := seg.GetMarketId(); id != "" {

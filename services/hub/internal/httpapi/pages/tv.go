@@ -173,12 +173,12 @@ func laneParam(raw string) string {
 func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 	var all []tvRow
 	for _, lane := range p.GetLanes() {
-		row := tvRow{Key: lane.GetKey(), Label: lane.GetLabel()}
+		row := tvRow{Key: lane.GetKey(), Label: format.TitleCase(lane.GetLabel())}
 		for _, seg := range program.Segments(p, lane) {
 			starts := ledgerclient.Time(seg.GetStartsAt())
 			switch {
 			case seg.GetKind() == "content" && starts.After(now) && row.Next == "" && row.Title != "":
-				row.Next = seg.GetTitle()
+				row.Next = seg.GetTitle() + ", " + starts.UTC().Format("15:04 UTC")
 			case row.Title == "" && ledgerclient.Time(seg.GetEndsAt()).After(now) && !starts.After(now):
 				row.Title, row.MarketID = seg.GetTitle(), seg.GetMarketId()
 				if seg.YesPrice != nil {

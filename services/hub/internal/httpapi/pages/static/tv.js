@@ -26,7 +26,7 @@ function setProgramme(p) {
   programmeOK = true;
   off = p.enabled === false;
   if (off || !Array.isArray(p.lanes)) return show();
-  lanes = lanesOf(p, wanted);
+  lanes = lanesOf(p, wanted).map((l) => ({ ...l, label: l.label.slice(0, 1).toUpperCase() + l.label.slice(1).toLowerCase() })); // as on other pages
   for (const s of lanes.flatMap((l) => l.segs)) {
     if ((!connection.online() || !prices.has(s.id)) && bpsOf(s.yesPrice) !== null) prices.set(s.id, bpsOf(s.yesPrice));
     if (!connection.online() || !names.has(s.id)) names.set(s.id, s.sides);
@@ -187,6 +187,25 @@ const connection = watch({
     show();
   },
 });
+
+// turn shows another lane at once. by is 1 for the next lane and -1 for the previous one.
+function turn(by) {
+  rotatedAt = Date.now();
+  focus = Math.max(0, focus + by);
+  show();
+}
+
+function toggleFullScreen() {
+  if (document.fullscreenElement) return document.exitFullscreen();
+  return document.documentElement.requestFullscreen().catch(() => {}); // the browser may not allow it
+}
+
+const keys = { ArrowRight: () => turn(1), ArrowLeft: () => turn(-1), f: toggleFullScreen };
+addEventListener('keydown', (e) => {
+  if (!e.ctrlKey && !e.metaKey && !e.altKey) keys[e.key]?.();
+});
+at('full').hidden = !document.fullscreenEnabled;
+at('full').addEventListener('click', toggleFullScreen);
 
 // The clock runs independently of the data.
 setInterval(() => {
