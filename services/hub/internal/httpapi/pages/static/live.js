@@ -54,7 +54,7 @@ function show() {
   at('signal').hidden = !shown;
   if (!shown) return;
   write(at('name'), signal.name ?? '');
-  at('name').href = `/m/${encodeURIComponent(signal.marketId)}`;
+  at('name').href = at('call').href = `/m/${encodeURIComponent(signal.marketId)}`;
   write(at('note'), signal.annotation ?? '');
   write(at('yes-name'), sideName(names.get(signal.marketId), 'YES'));
   write(at('no-name'), sideName(names.get(signal.marketId), 'NO'));
