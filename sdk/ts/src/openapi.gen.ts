@@ -4956,7 +4956,11 @@ export interface paths {
          */
         get: operations["getStudioPage"];
         put?: never;
-        post?: never;
+        /**
+         * Apply to stream on the studio page
+         * @description The same as `POST /api/streamer/register`. It changes nothing for an operator who has applied before.
+         */
+        post: operations["applyToStreamByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -15955,6 +15959,28 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    applyToStreamByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    bio?: string;
+                    csrf?: components["schemas"]["FormToken"];
+                    displayName: string;
+                    lanes?: string[];
+                    links?: string;
+                };
+            };
+        };
+        responses: {
             default: components["responses"]["Failed"];
         };
     };

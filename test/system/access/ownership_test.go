@@ -105,6 +105,7 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		session("POST /u/{handle}/mute", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /u/{handle}/unmute", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /u/{handle}/unfollow", w.Friend.Handle, ownedRoute{form: url.Values{}, skipOwner: true}),
+		session("POST /studio", "", ownedRoute{form: url.Values{"displayName": {"not mine"}}}),
 		session("POST /report", "", ownedRoute{form: url.Values{"subject": {"profile:" + w.Handle}, "reason": {"not mine"}}}),
 		session("POST /settings/sessions/revoke", "", ownedRoute{form: url.Values{"session": {"1"}}}),
 		session("POST /settings/sessions/revoke-all", "", ownedRoute{form: url.Values{}, skipOwner: true}),

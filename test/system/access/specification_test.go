@@ -160,6 +160,7 @@ POST   /dev/signers/revoke                       developer
 POST   /dev/stream                               developer
 POST   /dev/session                              none
 GET    /studio                                   none session
+POST   /studio                                   session
 GET    /live/{handle}                            none session
 GET    /clips/{id}                               none session
 GET    /tip/{handle}                             none session

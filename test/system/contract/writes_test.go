@@ -295,6 +295,7 @@ func TestForms(t *testing.T) {
 	post(t, s.Hub+"/api/user/notifications/read", session, stack.Body(stack.JSON{"upTo": news})).Require(http.StatusOK)
 	post(t, s.Hub+"/api/user/notifications/read", stack.Bearer(p.Key), stack.Body(stack.JSON{"upTo": news})).Require(http.StatusOK)
 	as(session, "/settings/notifications", http.StatusSeeOther, "calls", "on")
+	as(session, "/studio", http.StatusSeeOther, "displayName", "Mara K", "lanes", "SCIENCE")
 	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
 	filed := as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
 		"idempotencyKey", "form")

@@ -170,6 +170,7 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, tipPath+":handle", "public", request.CacheShort, s.tip),
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
 		page(http.MethodGet, site.StudioPath, "public session", "no-store", s.studio),
+		page(http.MethodPost, site.StudioPath, "session", "no-store", s.applyToStream),
 		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
 		{
 			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: request.CacheShort,

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 const (
@@ -36,6 +37,9 @@ type studioPage struct {
 	StateLabel         string
 	Lanes              []protocol.Lane // lanes that an application can name
 	MaxLanes           int
+	Form               profileForm // application that was typed
+	Chosen             []string    // lanes of the application
+	Errors             map[string]string
 	Steps              []studioStep
 	MarketID, OnScreen string // market of the overlay and its title; empty: none
 	Origins            string // origins from which the page may load the playlist of the stream
@@ -43,6 +47,11 @@ type studioPage struct {
 
 // Approved reports whether an administrator has approved the operator as a streamer.
 func (p studioPage) Approved() bool { return p.Status == livestream.Approved }
+
+// Waits reports whether the operator has not been approved yet.
+func (p studioPage) Waits() bool {
+	return p.Status == livestream.Unregistered || p.Status == livestream.Pending
+}
 
 // studioStep is a step from the stream key to the recap. Here marks the first step that is not done.
 type studioStep struct {
@@ -96,6 +105,53 @@ func (s *server) showStudio(c echo.Context, status int, handle string, set func(
 	// The page shows the overlay in a frame, and its script reads the playlist.
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins)+"; frame-src 'self'")
 	return s.RenderParts(c, g, status, "studio", p)
+}
+
+// applyToStream handles POST /studio, the application of an operator to stream. It changes nothing for an operator who has applied
+// before.
+func (s *server) applyToStream(c echo.Context) error {
+	v, form, err := s.ReadForm(c, "lanes")
+	if err != nil && !site.IsExpired(err) {
+		return err
+	}
+	typed := profileFormOf(form)
+	show := func(status int, set func(*studioPage)) error {
+		return s.showStudio(c, status, v.Handle, func(p *studioPage) {
+			p.Form, p.Chosen = typed, form["lanes"]
+			set(p)
+		})
+	}
+	if err != nil {
+		return show(http.StatusForbidden, func(p *studioPage) { p.Notice = site.ErrFormExpired.Message })
+	}
+	if s.OnAir == nil {
+		return errNoIngest
+	}
+	lanes, ok := livestream.ParseLanes(form["lanes"])
+	if !ok {
+		return show(http.StatusBadRequest, func(p *studioPage) { p.Errors = map[string]string{"lanes": "Choose at most 5 lanes."} })
+	}
+	ctx, handle := c.Request().Context(), protocol.Handle(v.Handle)
+	streamer, err := s.OnAir.Store.Streamer(ctx, handle)
+	if err != nil {
+		return err
+	}
+	if streamer.Status == livestream.Unregistered {
+		// The profile is stored first, so that an operator with an invalid profile does not apply.
+		err := s.People.Profiles.Update(ctx, operator.ID(v.Session.UserID), v.Session.SignedInAt, operator.Profile{
+			DisplayName: &typed.DisplayName, Bio: &typed.Bio, Links: append([]string{}, strings.Fields(typed.Links)...),
+		})
+		if field := fieldOf(err); field != "" {
+			return show(http.StatusBadRequest, func(p *studioPage) { p.Errors = map[string]string{field: profileErrors[field]} })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, _, err := s.OnAir.Register(ctx, handle, lanes); err != nil {
+		return err
+	}
+	return site.Redirect(c, site.StudioPath)
 }
 
 // readStudio reads the state of an operator. Errors: db_unavailable, those of the ledger.

@@ -17,9 +17,7 @@ const errorTexts = {
   invalid_annotation: 'Enter a note of at most 180 characters on one line.', missing_market_id: 'Choose a market first.',
   market_not_found: 'This market does not exist. Choose another one.',
   missing_url: 'Enter the URL of an .m3u8 playlist.', invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.',
-  invalid_label: 'Enter a label of at most 80 characters on one line.', invalid_display_name: 'Enter a name of 1 to 64 characters on one line.',
-  invalid_bio: 'Enter at most 280 characters about you.', invalid_links: 'Enter at most 5 URLs that start with https://.',
-  invalid_lanes: 'Choose at most 5 lanes.',
+  invalid_label: 'Enter a label of at most 80 characters on one line.',
   not_approved: 'An administrator has suspended your broadcasts.',
   forbidden: 'This request was not sent from this site. Reload the page and try again.',
   not_live: 'The broadcast has no video at present. Go live and send video to your stream.',
@@ -156,12 +154,6 @@ function onSubmit(id, act) {
     await act(Object.fromEntries(new FormData(at(id))));
   });
 }
-
-at('register-form') && onSubmit('register-form', async (f) => {
-  const lanes = new FormData(at('register-form')).getAll('lanes');
-  const links = f.links.split('\n').map((v) => v.trim()).filter(Boolean);
-  if (await call('POST', '/api/streamer/register', { displayName: f.displayName, bio: f.bio, lanes, links })) location.assign('/studio');
-});
 
 onSubmit('find-form', async (f) => {
   const answer = await call('GET', `/search/suggest?q=${encodeURIComponent(f.q)}`);
