@@ -9259,6 +9259,15 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description The account was deleted. The page has its numbers and its calls, without personal data. */
+        PageDeleted: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
         /** @description The page. Parts that are missing are marked on the page. */
         PageInParts: {
             headers: {

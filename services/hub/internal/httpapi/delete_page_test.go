@@ -54,6 +54,7 @@ func TestDeletion(t *testing.T) {
 	b.ledger.Exec(`INSERT INTO hub.seen_follows (followed, follower, seen_at) VALUES ($1, $2, now())`, tide.GetId(), b.mara.GetId())
 	b.ledger.Exec(`INSERT INTO hub.streams (market_id, handle, url, label, updated_at) VALUES ($1, 'mara_k', 'https://planted.example/s.m3u8', '', now())`, marketID)
 	want(t, b.send("POST", "/api/streamer/heartbeat", `{"marketId":"`+marketID+`"}`, b.byKey()), 200, "")
+	want(t, b.send("GET", "/api/embed/operator/mara_k", ""), 200, "", "shortUrl")
 	counters := func() string {
 		return apitest.Get[string](b.ledger, `SELECT json_build_array(t.total, s.score, m.yes, m.crowd_yes)::text FROM operator_totals t
 			JOIN operator_scores s USING (user_id), market_totals m WHERE t.user_id = $1 AND m.market_id = $2`, b.mara.GetId(), marketID)

@@ -362,6 +362,9 @@ func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, repl
 		if err := q.EraseLiveSessions(ctx, handle); err != nil {
 			return err
 		}
+		if err := q.DeleteProfileLink(ctx, string(handle)); err != nil {
+			return err
+		}
 		return q.EraseAccount(ctx, db.EraseAccountParams{
 			UserID: string(user), Handle: string(handle), Replacement: string(replacement),
 		})

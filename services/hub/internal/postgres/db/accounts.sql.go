@@ -139,6 +139,16 @@ func (q *Queries) DeleteOldSessions(ctx context.Context, before time.Time) (int6
 	return result.RowsAffected(), nil
 }
 
+const deleteProfileLink = `-- name: DeleteProfileLink :exec
+DELETE FROM short_links WHERE type = 'operator' AND id = $1
+`
+
+// Deletes the short link to the page of an operator.
+func (q *Queries) DeleteProfileLink(ctx context.Context, handle string) error {
+	_, err := q.db.Exec(ctx, deleteProfileLink, handle)
+	return err
+}
+
 const deleteWatch = `-- name: DeleteWatch :exec
 DELETE FROM watches WHERE user_id = $1 AND market_id = $2
 `

@@ -208,5 +208,9 @@ ORDER BY p.key;
 -- name: CloseAccount :exec
 SELECT close_account(@user_id::uuid, @handle::text, @now::timestamptz);
 
+-- name: DeleteProfileLink :exec
+-- Deletes the short link to the page of an operator.
+DELETE FROM short_links WHERE type = 'operator' AND id = @handle;
+
 -- name: EraseAccount :exec
 SELECT erase_account(@user_id::uuid, @handle::text, @replacement::text);
