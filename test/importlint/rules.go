@@ -12,6 +12,7 @@ var adapters = map[string][]string{
 	"upstream": {"grpcx", "redisx", "outbox", "reader"}, // responses are cached in Redis, facts are written to the outbox
 	"partner":  {"safedial"},                            // it connects to addresses that stations enter
 	"mail":     {},
+	"push":     {"safedial"},           // it connects to addresses that browsers send
 	"hosting":  {},                     // video hosts that the administrators configure
 	"hls":      {"httpx", "ratelimit"}, // video files, and the server to which encoders push
 }

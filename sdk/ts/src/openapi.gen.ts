@@ -4783,6 +4783,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turn web push on or off on the account page
+         * @description With `subscription`, turns on notifications by web push for the session of the request. Without it, turns them off for the session
+         *     `session` of the caller; an unknown session changes nothing.
+         */
+        post: operations["changePushByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings/sessions/revoke": {
         parameters: {
             query?: never;
@@ -15800,6 +15821,28 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    changePushByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                    /** @description Second at which the session was issued, as Unix time. */
+                    session?: string;
+                    /** @description JSON of the subscription of the browser: an https `endpoint` and `keys`. */
+                    subscription?: string;
+                };
+            };
+        };
+        responses: {
             default: components["responses"]["Failed"];
         };
     };

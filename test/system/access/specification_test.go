@@ -170,6 +170,7 @@ POST   /settings/theme                           none
 GET    /settings                                 none session
 POST   /settings/sessions/revoke                 session
 POST   /settings/sessions/revoke-all             session
+POST   /settings/push                            session
 POST   /settings/export                          session
 POST   /settings/delete                          session
 POST   /settings/delete/cancel                   session

@@ -331,6 +331,7 @@ func TestForms(t *testing.T) {
 	as(func(*http.Request) {}, "/settings/theme", http.StatusSeeOther, "theme", "dark")
 	as(session, "/report", http.StatusOK, "subject", "profile:"+other.Handle, "reason", "The name is that of another person.")
 	as(session, "/settings/sessions/revoke", http.StatusSeeOther, "session", "1")
+	as(session, "/settings/push", http.StatusSeeOther, "session", "1")
 	as(session, "/settings/export", http.StatusSeeOther)
 	as(session, "/settings/delete", http.StatusSeeOther, "handle", p.Handle)
 	as(session, "/settings/delete/cancel", http.StatusSeeOther)

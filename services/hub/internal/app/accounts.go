@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
+	"github.com/signalcast/signalcast/services/hub/internal/push"
 )
 
 // AccountConfig holds the settings of follows, identity claims, payouts and the daily digest.
@@ -30,6 +31,9 @@ type AccountConfig struct {
 	DigestServer config.Secret `env:"DIGEST_SMTP_URL"` // smtp:// or smtps://, with user and password
 	DigestFrom   string        `env:"DIGEST_FROM"`
 	DigestTo     []string      `env:"DIGEST_TO"`
+
+	// PushKey is the private key that identifies this installation to push services. Without it there is no web push.
+	PushKey config.Secret `env:"WEBPUSH_PRIVATE_KEY"`
 }
 
 // check adds an error to r for each invalid account setting.
@@ -47,6 +51,11 @@ func (c *AccountConfig) check(r *config.Report) {
 		}
 		if a, err := identityclaim.ParseAddress(c.USDC); err != nil || a.Chain() != identityclaim.Ethereum {
 			r.Fail("PAYOUT_USDC_ADDRESS", "must be 0x and 40 hex digits: the address of the USDC token on the chain of PAYOUT_CHAIN_ID")
+		}
+	}
+	if c.PushKey.IsSet() {
+		if _, err := push.ParseKey(c.PushKey.Reveal()); err != nil {
+			r.Fail("WEBPUSH_PRIVATE_KEY", err.Error())
 		}
 	}
 	if !c.DigestServer.IsSet() {

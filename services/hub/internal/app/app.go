@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/push"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
@@ -92,6 +94,7 @@ type App struct {
 	videoHost ingest.Provider
 	clips     *clip.Service
 	notices   notification.Worker
+	pushes    *push.Sender // nil without web push
 	deletion  account.Deletion
 	origin    *hls.Origin            // nil if this hub has no video origin
 	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
@@ -173,6 +176,13 @@ func (a *App) buildServers() error {
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
 	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Log: a.log}
+	if a.cfg.Accounts.PushKey.IsSet() {
+		key, err := push.ParseKey(a.cfg.Accounts.PushKey.Reveal())
+		if err != nil {
+			return err
+		}
+		a.pushes = push.NewSender(a.store, a.api.Markets, key, cmp.Or(a.cfg.Contact, a.cfg.base()), a.now, a.log)
+	}
 	a.deletion = account.Deletion{Ledger: a.api.OperatorWrites, Reads: a.api.Operators, Store: a.store, Notices: a.store, Hide: a.onair.Hide, Now: a.now}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
@@ -227,6 +237,8 @@ func (a *App) buildServers() error {
 			Deletion: a.deletion,
 		},
 		Notices:      d.Accounts.Notices,
+		Push:         a.store,
+		PushKey:      a.pushKey(),
 		PublicRead:   a.server.PublicRead,
 		Login:        a.server.Login,
 		Visitor:      a.server.Visitor,
@@ -326,6 +338,14 @@ func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 	}
 }
 
+// pushKey returns the public key for web push; empty: there is no web push.
+func (a *App) pushKey() string {
+	if a.pushes == nil {
+		return ""
+	}
+	return a.pushes.PublicKey()
+}
+
 // counters returns the configuration of the counters of requests and failures. All hubs share these counters in Redis.
 func (a *App) counters() caller.Counters {
 	return caller.Counters{Redis: a.redis, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.onFallback}
@@ -343,6 +363,7 @@ const (
 	noticeLease  int64 = 7201029
 	eraseLease   int64 = 7201030
 	closingLease int64 = 7201031
+	pushLease    int64 = 7201032
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -368,6 +389,9 @@ func (a *App) Run(ctx context.Context) error {
 		lead("deletions", eraseLease, a.eraseAccounts),
 		lead("closing markets", closingLease, a.notifyClosing),
 		run.Of("http", a.http),
+	}
+	if a.pushes != nil {
+		parts = append(parts, lead("web push", pushLease, a.pushes.Run))
 	}
 	parts = append(parts, a.videoParts()...)
 	return service.Life{

@@ -32,6 +32,7 @@ type StoredSession struct {
 	EndedAt    time.Time // zero: active
 	UsedAt     time.Time // last use, at most useEvery too early
 	Device     Device
+	Pushes     bool // has a web push subscription
 }
 
 // Store stores sessions. Error of all methods: db_unavailable.

@@ -1,6 +1,9 @@
 package httpapi_test
 
 import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -45,6 +48,26 @@ func TestSettingsPage(t *testing.T) {
 	want(t, b.send("GET", ownClaims, "", third), 401, "unauthenticated")
 	b.clock.Advance(time.Minute)
 	want(t, b.send("GET", "/settings", "", second), http.StatusSeeOther, "")
+}
+
+// TestNotificationsOfDevices checks that a device turns on web push after a press, and that the visitor turns it off on any device.
+func TestNotificationsOfDevices(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	must(t, err)
+	subscription := `{"endpoint":"https://push.example/1","keys":{"auth":"c2l4dGVlbiBieXRlcyBvaw","p256dh":"` +
+		base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()) + `"}}`
+	page := b.send("GET", "/settings", "", b.bySession())
+	want(t, page, 200, "", ` data-key="the public key"`, "/static/push-worker.js", "/static/push.js", "!Turn off notifications")
+	session := deviceField.FindStringSubmatch(page.Body.String())[1]
+	for _, bad := range []url.Values{{}, {"session": {"x"}}, {"subscription": {"x"}}, {"subscription": {strings.Replace(subscription, "https", "http", 1)}}} {
+		want(t, b.post("/settings/push", bad, b.bySession()), 400, "")
+	}
+	want(t, b.post("/settings/push", url.Values{"subscription": {subscription}}, b.bySession()), http.StatusSeeOther, "", "Location: /settings?done=push-on")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "Turn off notifications", "!data-key")
+	want(t, b.post("/settings/push", url.Values{"session": {session}}, b.bySession()), http.StatusSeeOther, "", "Location: /settings?done=push-off")
+	want(t, b.send("GET", "/settings?done=push-off", "", b.bySession()), 200, "", "Notifications are off.", "data-key", "!Turn off notifications")
 }
 
 // TestReportForm checks that a visitor can report a profile, and that the form is shown again with its text if it is invalid.

@@ -65,7 +65,7 @@ func (s *Store) ListSessions(ctx context.Context, id operator.ID, idle time.Time
 	for _, row := range rows {
 		out = append(out, caller.StoredSession{
 			Operator: id, IssuedAt: row.IssuedAt.UTC(), SignedInAt: row.SignedInAt.UTC(), UsedAt: row.UsedAt.UTC(),
-			Device: caller.Device{Browser: row.Browser, Address: row.Address},
+			Device: caller.Device{Browser: row.Browser, Address: row.Address}, Pushes: row.Pushes,
 		})
 	}
 	return out, err

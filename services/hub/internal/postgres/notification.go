@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalcast/signalcast/pkg/pg"
+	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
@@ -205,7 +206,7 @@ func (n *notificationBatch) insert(ctx context.Context, q *db.Queries) error {
 	if len(n.IDs) == 0 {
 		return nil
 	}
-	n.Grouped = words(notification.Grouped)
+	n.Grouped, n.Pushed = words(notification.Grouped), words(notification.Pushed)
 	return q.InsertNotifications(ctx, n.InsertNotificationsParams)
 }
 
@@ -332,4 +333,41 @@ func (s *Store) SweepNotifications(ctx context.Context, before time.Time) (int64
 		return 0, err
 	}
 	return s.write.DeleteOldNotifications(ctx, db.DeleteOldNotificationsParams{Before: before, Most: sweptNotifications})
+}
+
+// SetPush implements notification.Subscriptions.
+func (s *Store) SetPush(ctx context.Context, user operator.ID, session time.Time, subscription string) (bool, error) {
+	return s.write.SetPush(ctx, db.SetPushParams{
+		UserID: user, IssuedAt: session, Subscription: pg.Null(subscription), Most: notification.MaxSubscriptions,
+	})
+}
+
+// ListPush implements notification.Outbox.
+func (s *Store) ListPush(ctx context.Context, now, oldest time.Time, limit int) ([]notification.Message, error) {
+	idle := now.Add(-caller.SessionIdle)
+	if err := s.write.DeleteOldPushMessages(ctx, db.DeleteOldPushMessagesParams{Oldest: oldest, Idle: idle}); err != nil {
+		return nil, err
+	}
+	rows, err := s.write.ListPushMessages(ctx, db.ListPushMessagesParams{Now: now, Idle: idle, Limit: int32(limit)})
+	return pg.Collect(rows, func(r db.ListPushMessagesRow) notification.Message {
+		return notification.Message{
+			User: r.UserID, Session: r.IssuedAt, Subscription: pg.Value(r.Push), Attempts: int(r.Attempts),
+			Entry: notification.Entry{ID: r.ID, Kind: r.Kind, MarketID: r.MarketID, SignalID: pg.Value(r.SignalID), Status: r.Status},
+		}
+	}), err
+}
+
+// DeletePush implements notification.Outbox.
+func (s *Store) DeletePush(ctx context.Context, m notification.Message) error {
+	return s.write.DeletePushMessage(ctx, db.DeletePushMessageParams{UserID: m.User, IssuedAt: m.Session, ID: m.Entry.ID})
+}
+
+// DelayPush implements notification.Outbox.
+func (s *Store) DelayPush(ctx context.Context, m notification.Message, due time.Time) error {
+	return s.write.DelayPushMessage(ctx, db.DelayPushMessageParams{UserID: m.User, IssuedAt: m.Session, ID: m.Entry.ID, Due: due})
+}
+
+// EndPush implements notification.Outbox. The next ListPush deletes the messages of the session.
+func (s *Store) EndPush(ctx context.Context, m notification.Message) error {
+	return s.write.EndPush(ctx, db.EndPushParams{UserID: m.User, IssuedAt: m.Session, Subscription: m.Subscription})
 }

@@ -189,6 +189,7 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodGet, site.SettingsPath, "public session", "no-store", s.settings),
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke", "session", "no-store", s.revokeSession),
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke-all", "session", "no-store", s.revokeSessions),
+		page(http.MethodPost, site.SettingsPath+"/push", "session", "no-store", s.changePush),
 		page(http.MethodPost, site.SettingsPath+"/export", "session", "no-store", s.startExport),
 		download,
 		page(http.MethodPost, site.SettingsPath+"/delete", "session", "no-store", s.deleteAccount),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -25,6 +27,8 @@ type settingsPage struct {
 	Handle  string
 	Devices []deviceRow
 	Notice  string
+	PushKey string         // public key for web push; empty: not available
+	Here    bool           // this device is in Devices and has no notifications
 	Export  account.Export // newest export of the account
 	HasFile bool           // this device can download the export
 	// SignInAgain is the URL of a new sign-in that a change needs; empty: none.
@@ -41,11 +45,12 @@ type deviceRow struct {
 	StartedAt        string
 	UsedAt           time.Time
 	Current          bool // the session of this request
+	Pushes           bool // receives notifications
 }
 
 // settingsNotices maps values of the query parameter "done" to the messages that the page shows after a change.
 var settingsNotices = map[string]string{
-	"revoked": "The device is signed out.", "export": "Your data is ready. Download it on this device within 24 hours.",
+	"push-on": "Notifications are on.", "push-off": "Notifications are off.", "revoked": "The device is signed out.", "export": "Your data is ready. Download it on this device within 24 hours.",
 	"reopened": "Your account is open again. Create new API keys, and connect your apps and streams again.",
 }
 
@@ -69,8 +74,9 @@ func (s *server) showSettings(c echo.Context, status int, v site.Viewer, set fun
 	unavailable := g.Wait()
 	p := settingsPage{
 		Layout: s.NewLayout(c, "Settings", "", ""), Handle: v.Handle,
-		Devices: deviceRows(devices.Value, s.SessionStart(c)),
+		Devices: deviceRows(devices.Value, s.SessionStart(c)), PushKey: s.PushKey,
 	}
+	p.Here = slices.ContainsFunc(p.Devices, func(one deviceRow) bool { return one.Current && !one.Pushes })
 	if s.Now().Before(export.Value.Until()) {
 		p.Export, p.HasFile = export.Value, export.Value.Session.Equal(s.SessionStart(c))
 	}
@@ -84,7 +90,7 @@ func deviceRows(list []caller.StoredSession, current time.Time) []deviceRow {
 	for _, one := range list {
 		rows = append(rows, deviceRow{
 			ID: one.IssuedAt.Unix(), Browser: one.Device.Browser, Address: one.Device.Address,
-			StartedAt: format.When(one.SignedInAt), UsedAt: one.UsedAt, Current: one.IssuedAt.Equal(current),
+			StartedAt: format.When(one.SignedInAt), UsedAt: one.UsedAt, Current: one.IssuedAt.Equal(current), Pushes: one.Pushes,
 		})
 	}
 	return rows
@@ -104,6 +110,35 @@ func (s *server) revokeSession(c echo.Context) error {
 		return err
 	}
 	return site.Redirect(c, site.SettingsPath+"?done=revoked")
+}
+
+// changePush handles POST /settings/push, which turns on notifications on this device with the web push subscription of the browser.
+// Without a subscription, it turns them off on a device of the visitor.
+func (s *server) changePush(c echo.Context) error {
+	v, form, err := s.ReadForm(c)
+	if err != nil {
+		return err
+	}
+	session, subscription, done := s.SessionStart(c), form.Get("subscription"), "push-on"
+	if subscription == "" {
+		issued, err := strconv.ParseInt(form.Get("session"), 10, 64)
+		if err != nil {
+			return site.ErrForm
+		}
+		session, done = time.Unix(issued, 0).UTC(), "push-off"
+	} else if subscription, err = notification.ParseSubscription(subscription); err != nil || s.PushKey == "" {
+		return site.ErrForm
+	}
+	stored, err := s.Push.SetPush(c.Request().Context(), operator.ID(v.Session.UserID), session, subscription)
+	switch {
+	case err != nil:
+		return err
+	case !stored && subscription != "":
+		return s.showSettings(c, http.StatusConflict, v, func(p *settingsPage) {
+			p.Notice = "Notifications are on on " + strconv.Itoa(notification.MaxSubscriptions) + " devices. Turn them off on one of them first."
+		})
+	}
+	return site.Redirect(c, site.SettingsPath+"?done="+done)
 }
 
 // revokeSessions handles POST /settings/sessions/revoke-all, which signs out all devices of the visitor, including this one.

@@ -14,6 +14,7 @@ import (
 )
 
 const closeAccount = `-- name: CloseAccount :exec
+WITH ended AS (UPDATE sessions SET push = NULL WHERE user_id = $1 AND push IS NOT NULL)
 SELECT close_account($1::uuid, $2::text, $3::timestamptz)
 `
 
@@ -164,7 +165,7 @@ func (q *Queries) DeleteWatch(ctx context.Context, arg DeleteWatchParams) error 
 }
 
 const endSession = `-- name: EndSession :exec
-UPDATE sessions SET ended_at = $1::timestamptz WHERE user_id = $2 AND issued_at = $3 AND ended_at IS NULL
+UPDATE sessions SET ended_at = $1::timestamptz, push = NULL WHERE user_id = $2 AND issued_at = $3 AND ended_at IS NULL
 `
 
 type EndSessionParams struct {
@@ -179,7 +180,7 @@ func (q *Queries) EndSession(ctx context.Context, arg EndSessionParams) error {
 }
 
 const endSessions = `-- name: EndSessions :exec
-UPDATE sessions SET ended_at = $1::timestamptz WHERE user_id = $2 AND ended_at IS NULL
+UPDATE sessions SET ended_at = $1::timestamptz, push = NULL WHERE user_id = $2 AND ended_at IS NULL
 `
 
 type EndSessionsParams struct {
@@ -639,7 +640,7 @@ func (q *Queries) ListPersonalRows(ctx context.Context, arg ListPersonalRowsPara
 }
 
 const listSessions = `-- name: ListSessions :many
-SELECT issued_at, signed_in_at, used_at, browser, address
+SELECT issued_at, signed_in_at, used_at, browser, address, (push IS NOT NULL)::boolean AS pushes
 FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND used_at > $2
 ORDER BY used_at DESC, issued_at DESC LIMIT $3
 `
@@ -656,6 +657,7 @@ type ListSessionsRow struct {
 	UsedAt     time.Time
 	Browser    string
 	Address    string
+	Pushes     bool
 }
 
 // Returns the active sessions of an operator that were used after a time, the last used first.
@@ -674,6 +676,7 @@ func (q *Queries) ListSessions(ctx context.Context, arg ListSessionsParams) ([]L
 			&i.UsedAt,
 			&i.Browser,
 			&i.Address,
+			&i.Pushes,
 		); err != nil {
 			return nil, err
 		}

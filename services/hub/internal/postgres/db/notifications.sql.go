@@ -59,6 +59,27 @@ func (q *Queries) CountUnread(ctx context.Context, arg CountUnreadParams) (int64
 	return count, err
 }
 
+const delayPushMessage = `-- name: DelayPushMessage :exec
+UPDATE push_messages SET attempts = attempts + 1, due_at = $1 WHERE user_id = $2 AND issued_at = $3 AND notification_id = $4
+`
+
+type DelayPushMessageParams struct {
+	Due      time.Time
+	UserID   operator.ID
+	IssuedAt time.Time
+	ID       string
+}
+
+func (q *Queries) DelayPushMessage(ctx context.Context, arg DelayPushMessageParams) error {
+	_, err := q.db.Exec(ctx, delayPushMessage,
+		arg.Due,
+		arg.UserID,
+		arg.IssuedAt,
+		arg.ID,
+	)
+	return err
+}
+
 const deleteFanout = `-- name: DeleteFanout :exec
 DELETE FROM notification_fanouts WHERE seq = $1 AND kind = $2 AND audience = $3
 `
@@ -110,12 +131,44 @@ func (q *Queries) DeleteOldNotifications(ctx context.Context, arg DeleteOldNotif
 	return result.RowsAffected(), nil
 }
 
+const deleteOldPushMessages = `-- name: DeleteOldPushMessages :exec
+DELETE FROM push_messages p USING sessions s, notifications n
+WHERE s.user_id = p.user_id AND s.issued_at = p.issued_at AND n.id = p.notification_id
+    AND (n.created_at < $1 OR s.push IS NULL OR s.used_at <= $2)
+`
+
+type DeleteOldPushMessagesParams struct {
+	Oldest time.Time
+	Idle   time.Time
+}
+
+// Deletes the messages of old notifications, and those of sessions without a subscription.
+func (q *Queries) DeleteOldPushMessages(ctx context.Context, arg DeleteOldPushMessagesParams) error {
+	_, err := q.db.Exec(ctx, deleteOldPushMessages, arg.Oldest, arg.Idle)
+	return err
+}
+
 const deleteOldSeenFollows = `-- name: DeleteOldSeenFollows :exec
 DELETE FROM seen_follows WHERE seen_at < $1
 `
 
 func (q *Queries) DeleteOldSeenFollows(ctx context.Context, before time.Time) error {
 	_, err := q.db.Exec(ctx, deleteOldSeenFollows, before)
+	return err
+}
+
+const deletePushMessage = `-- name: DeletePushMessage :exec
+DELETE FROM push_messages WHERE user_id = $1 AND issued_at = $2 AND notification_id = $3
+`
+
+type DeletePushMessageParams struct {
+	UserID   operator.ID
+	IssuedAt time.Time
+	ID       string
+}
+
+func (q *Queries) DeletePushMessage(ctx context.Context, arg DeletePushMessageParams) error {
+	_, err := q.db.Exec(ctx, deletePushMessage, arg.UserID, arg.IssuedAt, arg.ID)
 	return err
 }
 
@@ -153,6 +206,22 @@ type DeleteUnreadOfParams struct {
 // Deletes the unread notifications of a user about what a followed operator does.
 func (q *Queries) DeleteUnreadOf(ctx context.Context, arg DeleteUnreadOfParams) error {
 	_, err := q.db.Exec(ctx, deleteUnreadOf, arg.UserID, arg.Actor, arg.Kinds)
+	return err
+}
+
+const endPush = `-- name: EndPush :exec
+UPDATE sessions SET push = NULL WHERE user_id = $1 AND issued_at = $2 AND push = $3::text
+`
+
+type EndPushParams struct {
+	UserID       operator.ID
+	IssuedAt     time.Time
+	Subscription string
+}
+
+// Deletes a subscription, unless the session has another one.
+func (q *Queries) EndPush(ctx context.Context, arg EndPushParams) error {
+	_, err := q.db.Exec(ctx, endPush, arg.UserID, arg.IssuedAt, arg.Subscription)
 	return err
 }
 
@@ -245,6 +314,12 @@ WITH entered AS (
         seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
     WHERE n.kind = ANY ($16::text[])
     RETURNING n.id, n.user_id, n.kind, n.seq, n.created_at
+), messages AS (
+    INSERT INTO push_messages AS p (user_id, issued_at, notification_id, due_at)
+    SELECT s.user_id, s.issued_at, e.id, e.created_at
+    FROM entered e JOIN sessions s ON s.user_id = e.user_id AND s.push IS NOT NULL
+    WHERE e.kind = ANY ($17::text[])
+    ON CONFLICT DO NOTHING
 ), parts AS (
     SELECT e.id, e.user_id, e.kind, e.seq, e.created_at, row_number() OVER (PARTITION BY e.kind, e.seq) / 50 AS part FROM entered e
 )
@@ -270,12 +345,14 @@ type InsertNotificationsParams struct {
 	Seqs      []int64
 	At        []time.Time
 	Grouped   []string
+	Pushed    []string
 }
 
 // Notifies users of facts, unless they have switched the kind off or on after the fact. Each recipient has the position of its
 // fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
 // with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead. The outbox
-// receives each fact with up to 50 of the users who are notified of it, and the ids of their rows.
+// receives each fact with up to 50 of the notified users, and the ids of their rows. Rows of the pushed kinds wait for
+// each web push subscription of their users.
 func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificationsParams) error {
 	_, err := q.db.Exec(ctx, insertNotifications,
 		arg.IDs,
@@ -294,6 +371,7 @@ func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificatio
 		arg.Seqs,
 		arg.At,
 		arg.Grouped,
+		arg.Pushed,
 	)
 	return err
 }
@@ -514,6 +592,63 @@ func (q *Queries) ListNotifications(ctx context.Context, arg ListNotificationsPa
 	return items, nil
 }
 
+const listPushMessages = `-- name: ListPushMessages :many
+SELECT p.user_id, p.issued_at, p.attempts, s.push, n.id, n.kind, n.market_id, n.signal_id, n.status
+FROM push_messages p
+JOIN sessions s ON s.user_id = p.user_id AND s.issued_at = p.issued_at
+JOIN notifications n ON n.id = p.notification_id
+WHERE p.due_at <= $1 AND s.push IS NOT NULL AND s.used_at > $2
+ORDER BY p.due_at LIMIT $3
+`
+
+type ListPushMessagesParams struct {
+	Now   time.Time
+	Idle  time.Time
+	Limit int32
+}
+
+type ListPushMessagesRow struct {
+	UserID   operator.ID
+	IssuedAt time.Time
+	Attempts int32
+	Push     *string
+	ID       string
+	Kind     notification.Kind
+	MarketID protocol.MarketID
+	SignalID *string
+	Status   string
+}
+
+func (q *Queries) ListPushMessages(ctx context.Context, arg ListPushMessagesParams) ([]ListPushMessagesRow, error) {
+	rows, err := q.db.Query(ctx, listPushMessages, arg.Now, arg.Idle, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPushMessagesRow
+	for rows.Next() {
+		var i ListPushMessagesRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.IssuedAt,
+			&i.Attempts,
+			&i.Push,
+			&i.ID,
+			&i.Kind,
+			&i.MarketID,
+			&i.SignalID,
+			&i.Status,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listSwitches = `-- name: ListSwitches :many
 SELECT kind, (on_from IS NOT NULL)::boolean AS enabled FROM notification_switches WHERE user_id = $1
 `
@@ -633,6 +768,39 @@ type RemoveFollowerNameParams struct {
 func (q *Queries) RemoveFollowerName(ctx context.Context, arg RemoveFollowerNameParams) error {
 	_, err := q.db.Exec(ctx, removeFollowerName, arg.Follower, arg.UserID)
 	return err
+}
+
+const setPush = `-- name: SetPush :one
+WITH stored AS (
+    UPDATE sessions s SET push = $1::text
+    WHERE s.user_id = $2 AND s.issued_at = $3 AND s.ended_at IS NULL AND ($1::text IS NULL OR (
+        SELECT count(*) FROM sessions o WHERE o.user_id = $2 AND o.issued_at <> $3 AND o.push IS NOT NULL) < $4::bigint)
+    RETURNING s.push
+), earlier AS (
+    UPDATE sessions e SET push = NULL FROM stored n WHERE e.push = n.push AND (e.user_id, e.issued_at) <> ($2, $3)
+)
+SELECT EXISTS (SELECT FROM stored)
+`
+
+type SetPushParams struct {
+	Subscription *string
+	UserID       operator.ID
+	IssuedAt     time.Time
+	Most         int64
+}
+
+// Stores the web push subscription of a session that has not ended, or none. A user has at most @most other subscriptions. The
+// subscription of a browser belongs to the session that stored it last.
+func (q *Queries) SetPush(ctx context.Context, arg SetPushParams) (bool, error) {
+	row := q.db.QueryRow(ctx, setPush,
+		arg.Subscription,
+		arg.UserID,
+		arg.IssuedAt,
+		arg.Most,
+	)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const setSwitches = `-- name: SetSwitches :exec

@@ -23,7 +23,7 @@ FROM sessions WHERE user_id = @user_id AND issued_at = @issued_at;
 
 -- name: ListSessions :many
 -- Returns the active sessions of an operator that were used after a time, the last used first.
-SELECT issued_at, signed_in_at, used_at, browser, address
+SELECT issued_at, signed_in_at, used_at, browser, address, (push IS NOT NULL)::boolean AS pushes
 FROM sessions WHERE user_id = @user_id AND ended_at IS NULL AND used_at > @idle
 ORDER BY used_at DESC, issued_at DESC LIMIT @max_rows;
 
@@ -55,10 +55,10 @@ SELECT (b.same = 0 AND b.devices > 0)::boolean AS new_device FROM before b;
 DELETE FROM devices WHERE used_at < @before;
 
 -- name: EndSession :exec
-UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND issued_at = @issued_at AND ended_at IS NULL;
+UPDATE sessions SET ended_at = @now::timestamptz, push = NULL WHERE user_id = @user_id AND issued_at = @issued_at AND ended_at IS NULL;
 
 -- name: EndSessions :exec
-UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND ended_at IS NULL;
+UPDATE sessions SET ended_at = @now::timestamptz, push = NULL WHERE user_id = @user_id AND ended_at IS NULL;
 
 -- name: DeleteOldSessions :execrows
 DELETE FROM sessions WHERE used_at < @before;
@@ -206,6 +206,7 @@ WHERE p.section = @section AND (p.user_id IS NOT NULL AND p.user_id = @user_id O
 ORDER BY p.key;
 
 -- name: CloseAccount :exec
+WITH ended AS (UPDATE sessions SET push = NULL WHERE user_id = @user_id AND push IS NOT NULL)
 SELECT close_account(@user_id::uuid, @handle::text, @now::timestamptz);
 
 -- name: DeleteProfileLink :exec

@@ -12,7 +12,8 @@ UPDATE notification_cursor SET seq = sqlc.arg(upto)::bigint WHERE seq = sqlc.arg
 -- Notifies users of facts, unless they have switched the kind off or on after the fact. Each recipient has the position of its
 -- fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
 -- with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead. The outbox
--- receives each fact with up to 50 of the users who are notified of it, and the ids of their rows.
+-- receives each fact with up to 50 of the notified users, and the ids of their rows. Rows of the pushed kinds wait for
+-- each web push subscription of their users.
 WITH entered AS (
     INSERT INTO notifications AS n
         (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
@@ -42,6 +43,12 @@ WITH entered AS (
         seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
     WHERE n.kind = ANY (@grouped::text[])
     RETURNING n.id, n.user_id, n.kind, n.seq, n.created_at
+), messages AS (
+    INSERT INTO push_messages AS p (user_id, issued_at, notification_id, due_at)
+    SELECT s.user_id, s.issued_at, e.id, e.created_at
+    FROM entered e JOIN sessions s ON s.user_id = e.user_id AND s.push IS NOT NULL
+    WHERE e.kind = ANY (@pushed::text[])
+    ON CONFLICT DO NOTHING
 ), parts AS (
     SELECT e.id, e.user_id, e.kind, e.seq, e.created_at, row_number() OVER (PARTITION BY e.kind, e.seq) / 50 AS part FROM entered e
 )
@@ -208,3 +215,40 @@ DELETE FROM notifications WHERE id IN (
 
 -- name: DeleteOldSeenFollows :exec
 DELETE FROM seen_follows WHERE seen_at < @before;
+
+-- name: SetPush :one
+-- Stores the web push subscription of a session that has not ended, or none. A user has at most @most other subscriptions. The
+-- subscription of a browser belongs to the session that stored it last.
+WITH stored AS (
+    UPDATE sessions s SET push = sqlc.narg(subscription)::text
+    WHERE s.user_id = @user_id AND s.issued_at = @issued_at AND s.ended_at IS NULL AND (sqlc.narg(subscription)::text IS NULL OR (
+        SELECT count(*) FROM sessions o WHERE o.user_id = @user_id AND o.issued_at <> @issued_at AND o.push IS NOT NULL) < @most::bigint)
+    RETURNING s.push
+), earlier AS (
+    UPDATE sessions e SET push = NULL FROM stored n WHERE e.push = n.push AND (e.user_id, e.issued_at) <> (@user_id, @issued_at)
+)
+SELECT EXISTS (SELECT FROM stored);
+
+-- name: ListPushMessages :many
+SELECT p.user_id, p.issued_at, p.attempts, s.push, n.id, n.kind, n.market_id, n.signal_id, n.status
+FROM push_messages p
+JOIN sessions s ON s.user_id = p.user_id AND s.issued_at = p.issued_at
+JOIN notifications n ON n.id = p.notification_id
+WHERE p.due_at <= @now AND s.push IS NOT NULL AND s.used_at > @idle
+ORDER BY p.due_at LIMIT sqlc.arg('limit');
+
+-- name: DeleteOldPushMessages :exec
+-- Deletes the messages of old notifications, and those of sessions without a subscription.
+DELETE FROM push_messages p USING sessions s, notifications n
+WHERE s.user_id = p.user_id AND s.issued_at = p.issued_at AND n.id = p.notification_id
+    AND (n.created_at < @oldest OR s.push IS NULL OR s.used_at <= @idle);
+
+-- name: DeletePushMessage :exec
+DELETE FROM push_messages WHERE user_id = @user_id AND issued_at = @issued_at AND notification_id = @id;
+
+-- name: DelayPushMessage :exec
+UPDATE push_messages SET attempts = attempts + 1, due_at = @due WHERE user_id = @user_id AND issued_at = @issued_at AND notification_id = @id;
+
+-- name: EndPush :exec
+-- Deletes a subscription, unless the session has another one.
+UPDATE sessions SET push = NULL WHERE user_id = @user_id AND issued_at = @issued_at AND push = @subscription::text;

@@ -65,6 +65,8 @@ type Deps struct {
 	Keep         time.Duration // how long data of a partner station without updates is shown
 	People       People
 	Notices      notification.Store
+	Push         notification.Subscriptions
+	PushKey      string // public key of this installation for web push; empty: there is no web push
 	Messages     *message.Service
 	Provider     string // name of the identity provider
 	// PublicRead returns a handler for a public page. It accepts every valid bearer credential.
