@@ -96,15 +96,23 @@ func (c *demoCmd) runBots(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer crew.close()
+	if err := crew.meet(ctx); err != nil {
+		return err
+	}
 	call, err := crew.begin(ctx)
 	if err != nil {
 		return err
 	}
-	decided, err := bestDecided(ctx, crew.bots[0])
+	if crew.onAir = call.market; call.market != "" {
+		if err := crew.broadcast(ctx, call.market); err != nil {
+			return err
+		}
+	}
+	best, err := bestDecided(ctx, crew.bots[0])
 	if err != nil {
 		return err
 	}
-	if err := printAddresses(out, s, decided, call); err != nil {
+	if err := printAddresses(out, crew, best); err != nil {
 		return err
 	}
 	return crew.run(ctx)
@@ -126,50 +134,42 @@ func (c *demoCmd) waitForStack(ctx context.Context) (stack, error) {
 // afterReady is a delay of the bots, so that the command up prints "ready" before the bots print anything.
 const afterReady = 300 * time.Millisecond
 
-// bestDecided returns the id of the call with the highest score among the newest 200 results in the feed, or "" if there is
-// none.
+// decidedCall is a scored call.
+type decidedCall struct {
+	SignalID string
+	Score    int
+}
+
+// bestDecided returns the id of the call with the highest score among the newest 200 results in the feed. The history has at least one
+// result.
 func bestDecided(ctx context.Context, b *bot) (string, error) {
-	var feed struct {
-		Items []struct {
-			Data struct {
-				SignalID string
-				Score    int
-			}
-		}
-	}
+	var feed struct{ Items []struct{ Data decidedCall } }
 	if err := b.ask(ctx, http.MethodGet, b.stack.API+"/api/v1/feed?types=signal.resolved&limit=200", "", &feed); err != nil {
 		return "", err
 	}
-	id, best := "", 0
+	var best decidedCall
 	for _, item := range feed.Items {
-		if item.Data.SignalID != "" && (id == "" || item.Data.Score > best) {
-			id, best = item.Data.SignalID, item.Data.Score
+		if best.SignalID == "" || item.Data.Score > best.Score {
+			best = item.Data
 		}
 	}
-	return id, nil
+	return best.SignalID, nil
 }
 
-// printAddresses prints the URLs of pages and API routes that show the demo. The parameter decided is the id of a scored
-// call. The parameter open describes a pending call. Both may be empty.
-func printAddresses(out io.Writer, s stack, decided string, open opened) error {
+// printAddresses prints the URLs of five pages that show the demo. best is the id of a scored call.
+func printAddresses(out io.Writer, crew *crew, best string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintf(w, "\npages and API routes to open:\n\n")
-	show := func(label, url string) { _, _ = fmt.Fprintf(w, "  %s\t%s\n", label, url) }
-	show("front page", s.Hub+"/")
-	if decided != "" {
-		show("a decided call", s.Hub+"/receipts/"+decided)
+	_, _ = fmt.Fprintf(w, "\npages to open:\n\n")
+	for _, page := range [][2]string{
+		{"home", "/"},
+		{"a market", "/m/" + crew.onAir},
+		{"a receipt", "/receipts/" + best},
+		{"a forecaster", "/u/" + crew.leader},
+		{"a live broadcast", "/live/" + crew.bots[0].handle},
+	} {
+		_, _ = fmt.Fprintf(w, "  %s\t%s%s\n", page[0], crew.stack.Hub, page[1])
 	}
-	if open.id != "" {
-		show("an open call", s.Hub+"/receipts/"+open.id)
-		show("its market", s.Hub+"/m/"+open.market)
-	}
-	show("leaderboard", s.API+"/api/v1/signals/leaderboard?operators=all")
-	show("broadcast scores", s.Hub+"/api/operator/leaderboard")
-	show("newest calls", s.Hub+"/api/signals/feed")
-	show("open calls with live prices", s.Hub+"/api/signals/feed?type=open")
-	show("all events", s.API+"/api/v1/feed")
-	show("programme now", s.Clock+"/program/now")
-	show("sign in", s.IDP+"/login")
-	_, _ = fmt.Fprintf(w, "\nthe bots file calls; Ctrl-C stops everything\n")
+	_, _ = fmt.Fprintf(w, "\nSign in as %s to see a home page with calls, follows and notifications.\n", personas[3].name)
+	_, _ = fmt.Fprintf(w, "the bots file calls; Ctrl-C stops everything\n")
 	return w.Flush()
 }

@@ -30,37 +30,59 @@ const (
 	answerWithin = 15 * time.Second
 )
 
-// botNames are the user names of the bots. The last bot is an operator of type system_bot; the others are people.
-var botNames = []string{"late-ferry", "slow-tram", "teletext-page", "rain-check", "second-cup", "auto-almanac"}
+type persona struct{ name, title, bio string }
+
+// personas are the user names, display names and texts of the bots. The last bot is an operator of type system_bot; the others are
+// people.
+var personas = []persona{
+	{"late-ferry", "Late Ferry", "Ferries, tides and everything else with a timetable."},
+	{"slow-tram", "Slow Tram", "I wait for the price to come to me."},
+	{"teletext-page", "Teletext Page 888", "Sports results, one page at a time."},
+	{"rain-check", "Rain Check", "Weather and elections. Both change on the last day."},
+	{"second-cup", "Second Cup", "Long shots before breakfast."},
+	{"auto-almanac", "Auto Almanac", "Calls by base rates only."},
+}
 
 // crew contains the bots of a running demo.
 type crew struct {
-	stack stack
-	bots  []*bot
+	stack  stack
+	bots   []*bot
+	filed  chan opened // calls of the bots
+	onAir  string      // id of the market of the broadcast
+	leader string      // first person of the leaderboard
 }
 
 // bot is a user that files calls on open markets and adds events to its calls.
 type bot struct {
 	stack  stack
 	http   *http.Client
+	handle string
 	client *signalcast.Client // with the operator key of the bot
+	login  *signalcast.Client // with an identity token and a session
 	rand   *rand.Rand
 	called map[string]bool // ids of markets that the bot tried to call
 	own    []uuid.UUID     // calls of the bot
+	filed  chan opened
 }
 
-// opened contains the ids of a call that a bot filed and of its market. Both are empty if no call was filed.
-type opened struct{ id, market string }
+// opened contains the ids of a call that a bot filed and of its market, and the YES price of the market in bps. It is empty if no
+// call was filed.
+type opened struct {
+	id, market string
+	yes        int
+}
 
 // openCrew signs in all bots and creates an operator key for each.
 func openCrew(ctx context.Context, s stack) (*crew, error) {
-	out := &crew{stack: s}
-	for i, name := range botNames {
-		b := &bot{stack: s, http: fromAddress(i), rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}}
+	out := &crew{stack: s, filed: make(chan opened, 1000)}
+	for i, p := range personas {
+		b := &bot{
+			stack: s, http: fromAddress(i), rand: rand.New(rand.NewPCG(uint64(i), 7)), called: map[string]bool{}, filed: out.filed,
+		}
 		out.bots = append(out.bots, b)
-		if err := b.signIn(ctx, name, i == len(botNames)-1); err != nil {
+		if err := b.signIn(ctx, p.name, i == len(personas)-1); err != nil {
 			out.close()
-			return nil, fmt.Errorf("bot %s: %w", name, err)
+			return nil, fmt.Errorf("bot %s: %w", p.name, err)
 		}
 	}
 	return out, nil
@@ -158,46 +180,60 @@ func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	if err != nil {
 		return err
 	}
+	b.login, b.handle = login, in.User.Handle
 	if b.client, err = b.open(key.Key); err != nil || !machine {
 		return err
 	}
 	bot := client.OperatorType("system_bot")
-	a, err := b.client.Hub.ClassifyOperatorWithResponse(ctx, client.Classify{Handle: in.User.Handle, OperatorType: &bot},
-		func(_ context.Context, r *http.Request) error {
-			r.Header.Set("x-admin-secret", b.stack.AdminSecret)
-			return nil
-		})
+	a, err := b.client.Hub.ClassifyOperatorWithResponse(ctx, client.Classify{Handle: b.handle, OperatorType: &bot}, b.asAdmin)
 	if err == nil && a.JSON200 == nil {
 		err = fmt.Errorf("POST /api/admin/operators answered %s", a.Status())
 	}
 	return err
 }
 
-// begin lets every bot file several calls (firstCalls) and returns the last call that was filed.
+// asAdmin adds the admin secret to a request.
+func (b *bot) asAdmin(_ context.Context, r *http.Request) error {
+	r.Header.Set("x-admin-secret", b.stack.AdminSecret)
+	return nil
+}
+
+// begin lets every bot file several calls (firstCalls), and a call on the market of the first of them. It returns that call.
 func (s *crew) begin(ctx context.Context) (opened, error) {
-	var last opened
+	var first opened
 	for range firstCalls {
 		for _, b := range s.bots {
-			// Not the programme: it may still be empty, and the hub would cache the empty answer.
-			offers, err := b.listed(ctx)
+			made, err := b.callListed(ctx)
 			if err != nil {
-				return last, err
+				return first, err
 			}
-			made, err := b.call(ctx, offers)
-			if err != nil {
-				return last, err
-			}
-			if made.id != "" {
-				last = made
+			if first.id == "" {
+				first = made
 			}
 		}
 	}
-	return last, nil
+	for _, b := range s.bots {
+		if _, err := b.call(ctx, []offer{{first.market, first.yes}}); err != nil {
+			return first, err
+		}
+	}
+	return first, nil
 }
 
-// run lets the bots act at random intervals until ctx ends.
+// callListed files a call on one of the first markets of the venue. It does not read the programme: it may still be empty, and the
+// hub would cache the empty answer.
+func (b *bot) callListed(ctx context.Context) (opened, error) {
+	offers, err := b.listed(ctx)
+	if err != nil {
+		return opened{}, err
+	}
+	return b.call(ctx, offers)
+}
+
+// run lets the bots act at random intervals, and resolves markets that they called, until ctx ends.
 func (s *crew) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.decide(ctx) })
 	for _, b := range s.bots {
 		group.Go(func() error {
 			for {
@@ -299,7 +335,12 @@ func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 			return opened{}, err
 		}
 		b.own = append(b.own, filed.ID)
-		return opened{filed.ID.String(), o.market}, nil
+		made := opened{filed.ID.String(), o.market, o.yes}
+		select {
+		case b.filed <- made:
+		default: // decide has enough calls
+		}
+		return made, nil
 	}
 	return opened{}, nil
 }

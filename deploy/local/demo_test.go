@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,10 +43,10 @@ func TestDemo(t *testing.T) {
 	if !regexp.MustCompile(`stored 30 operators, 60 markets, \d{3} calls`).MatchString(out) {
 		t.Errorf("the history was not stored:\n%s", out)
 	}
-	_, list, _ := strings.Cut(out, "pages and API routes to open:")
+	_, list, _ := strings.Cut(out, "pages to open:")
 	found := regexp.MustCompile(`http://\S+`).FindAllString(list, -1)
-	if len(found) != 11 {
-		t.Errorf("demo prints %d URLs; want 11: %s", len(found), list)
+	if len(found) != 5 {
+		t.Errorf("demo prints %d URLs; want 5: %s", len(found), list)
 	}
 	for _, url := range found {
 		if !answers(url) {
@@ -54,9 +55,10 @@ func TestDemo(t *testing.T) {
 	}
 	s := r.stack()
 	var open struct{ Signals []struct{ Handle string } }
-	if get(t, s.Hub+"/api/signals/feed?type=open&limit=50", &open); len(open.Signals) < len(botNames) {
-		t.Errorf("%d open calls; want at least %d", len(open.Signals), len(botNames))
+	if get(t, s.Hub+"/api/signals/feed?type=open&limit=50", &open); len(open.Signals) < len(personas) {
+		t.Errorf("%d open calls; want at least %d", len(open.Signals), len(personas))
 	}
+	requireWorld(t, s)
 	requirePoints(t, s)
 	newest := func() int {
 		var feed struct{ Items []struct{ Seq int } }
@@ -72,6 +74,39 @@ func TestDemo(t *testing.T) {
 		t.Errorf("processes after the stop: %v; want none", left)
 	}
 }
+
+// requireWorld requires a live broadcast, follows and a profile. It waits until a short broadcast has ended and a call of a bot is
+// resolved.
+func requireWorld(t *testing.T, s stack) {
+	t.Helper()
+	var shows struct{ Live, Recent []named }
+	if get(t, s.Hub+"/api/streamers/live", &shows); !slices.ContainsFunc(shows.Live, of("late_ferry")) {
+		t.Errorf("broadcasts: %+v; want late_ferry", shows)
+	}
+	testkit.Eventually(t, 2*time.Minute, func() bool {
+		get(t, s.Hub+"/api/streamers/live", &shows)
+		return slices.ContainsFunc(shows.Recent, of("slow_tram"))
+	})
+	var profile struct {
+		DisplayName, Bio string
+		Followers        int
+	}
+	if get(t, s.Hub+"/api/streamer/profile?handle=rain_check", &profile); profile.Followers != len(personas)-1 || profile.Bio == "" {
+		t.Errorf("profile: %+v; want a text and %d followers", profile, len(personas)-1)
+	}
+	testkit.Eventually(t, 3*time.Minute, func() bool {
+		var feed struct{ Items []named }
+		get(t, s.API+"/api/v1/feed?types=signal.resolved&limit=5", &feed)
+		return slices.ContainsFunc(personas, func(p persona) bool {
+			return slices.ContainsFunc(feed.Items, of(strings.ReplaceAll(p.name, "-", "_")))
+		})
+	})
+}
+
+// named is an object with the handle of an operator.
+type named struct{ Handle string }
+
+func of(handle string) func(named) bool { return func(n named) bool { return n.Handle == handle } }
 
 // requirePoints waits until the leaderboard has 20 operators, and requires that the first one has points.
 func requirePoints(t *testing.T, s stack) {

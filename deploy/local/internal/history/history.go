@@ -84,7 +84,9 @@ func Generate(s Settings) []Step {
 	cast := newCast(s.Seed, s.Operators)
 	var steps []Step
 	for _, o := range cast {
-		steps = append(steps, Step{At: s.Start, Operator: &Operator{Issuer: s.Issuer, Name: o.name, Type: o.kind, House: o.house}})
+		steps = append(steps, Step{At: s.Start, Operator: &Operator{
+			Issuer: s.Issuer, Name: o.name, DisplayName: title(o.name), Type: o.kind, House: o.house,
+		}})
 	}
 	for i := range s.Markets {
 		steps = append(steps, newMarket(s, cast, i)...)

@@ -3,14 +3,16 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // Operator is an operator that files calls in the history. Type is empty for a person.
 type Operator struct {
-	Issuer string `json:"issuer"`
-	Name   string `json:"name"`
-	Type   string `json:"type,omitempty"`
-	House  bool   `json:"house,omitempty"`
+	Issuer      string `json:"issuer"`
+	Name        string `json:"name"`
+	DisplayName string `json:"displayName"`
+	Type        string `json:"type,omitempty"`
+	House       bool   `json:"house,omitempty"`
 }
 
 // member is an operator and the rules by which the generator chooses its calls.
@@ -94,6 +96,15 @@ func pick(r *rand.Rand, cast []member) int {
 		}
 	}
 	return len(cast) - 1
+}
+
+// title returns the display name of an operator: its words, each with a capital.
+func title(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words {
+		words[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, " ")
 }
 
 var (
