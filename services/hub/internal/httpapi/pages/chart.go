@@ -46,7 +46,6 @@ type chart struct {
 	High     string
 	Last     string
 	Change   string // price change over the period, with its sign
-	Trend    string // up, down, flat
 	Table    []priceRow
 }
 
@@ -335,7 +334,7 @@ func (c *chart) summarize(points []sample) {
 	low, high := bounds(points, sample.value)
 	first, last := points[0].v, points[len(points)-1].v
 	c.Low, c.High, c.Last = format.Cents(int(low)), format.Cents(int(high)), format.Cents(int(last))
-	c.Change, c.Trend = format.PointsOf(int(last-first))+"¢", trendOf(int64(last-first))
+	c.Change = format.PointsOf(int(last-first)) + "¢"
 	for _, i := range spread(len(points)) {
 		at := time.Unix(int64(points[i].t), 0)
 		c.Table = append(c.Table, priceRow{format.When(at), protocol.Stamp(at), format.Cents(int(points[i].v))})

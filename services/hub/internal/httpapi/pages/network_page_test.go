@@ -104,7 +104,7 @@ func TestPulsePage(t *testing.T) {
 	w := b.get("/pulse")
 	has(t, w, 200, "The share of won calls differs from the price by 5¢ on average, over 12 counted calls.",
 		`aria-label="Prices and outcomes with 1 group of calls;`, `<td class="num">30–40¢</td><td class="num n">12</td><td class="num n">25%</td>`,
-		"<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: week of 7 Sep",
+		"<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", "<b>−5</b> compared", "1,840", "52%", "calls by people: week of 7 Sep",
 		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one week"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one week"`,
 		"1<small>account, including 0 house accounts</small>", "9</b><span>calls by people</span>",
 		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)

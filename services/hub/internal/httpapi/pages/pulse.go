@@ -23,7 +23,6 @@ type pulsePage struct {
 	People, Others      weekPlot
 	Weeks               []weekRow
 	Last7, Change       string
-	Trend               string
 	Figures             []figure
 	Prices              *pricePlot // nil without counted calls
 	BeatLine            string     // share of calls that beat the closing price
@@ -73,7 +72,7 @@ func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 			format.Grouped(w.GetAutomated()),
 		})
 	}
-	p.Last7, p.Trend, p.Change = format.Grouped(r.GetLast7()), trendOf(r.GetLast7()-r.GetPrev7()), format.Signed(int(r.GetLast7()-r.GetPrev7()))
+	p.Last7, p.Change = format.Grouped(r.GetLast7()), format.Signed(int(r.GetLast7()-r.GetPrev7()))
 	p.Figures = []figure{
 		{
 			"Calls", format.Grouped(r.GetSignals()), format.Grouped(r.GetIndependentSignals()) + " by people, " + format.Grouped(r.GetHouseSignals()) +
