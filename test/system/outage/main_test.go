@@ -19,5 +19,6 @@ const recoverWithin = 12 * time.Second
 // time.
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
-	return stack.Exclusive(t, stack.ScoredAtOnce(), stack.Hubs(2), stack.Env("DB_READ_TIMEOUT", "300ms")) // the DB_READ_TIMEOUT of production
+	return stack.Exclusive(t, stack.ScoredAtOnce(), stack.Hubs(2), stack.Env("SECURITY_CONTACT", "mailto:security@hub.example"),
+		stack.Env("DB_READ_TIMEOUT", "300ms")) // the DB_READ_TIMEOUT of production
 }

@@ -16,7 +16,7 @@ import (
 var openReads = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
 	"/api/network/", "/api/situations", "/api/operator/{handle}/record", "/api/operator/{handle}/skill", "/api/channel",
-	"/.well-known/",
+	"/.well-known/oauth-",
 }
 
 const (
