@@ -116,7 +116,7 @@ func TestMarketsPageSearches(t *testing.T) {
 			t.Errorf("the page searched for %q; want %q", got, typo)
 		}
 		find(url.Values{"q": {typo}}.Encode(), len(ids))
-		b.Shows("table.list", question, "Polymarket", "Kalshi", "Limitless", "Manifold", "Signalcast", "40%")
+		b.Shows("table.list", question, "Polymarket", "Kalshi", "Limitless", "Manifold", "Signalcast", "40¢")
 		for _, id := range ids {
 			if n := b.Count(`table.list a[href="/m/` + id + `"]`); n != 1 {
 				t.Errorf("the page has %d links to market %s; want 1", n, id)

@@ -74,13 +74,13 @@ func TestRecordPage(t *testing.T) {
 		a := read(t, s.Hub+"/api/operator/"+p.Handle+"/skill")
 		page := read(t, s.Hub+path)
 		return a.Value("report") != nil && a.Int("report.calls") == decided && page.Contains("these 22 resolved calls") &&
-			page.Contains("Points over time")
+			page.Contains("Points by call")
 	})
 	t.Run("page", func(t *testing.T) {
 		atBothSizes(t, func(t *testing.T, size browser.Size) {
 			b := browser.Open(t, size)
 			b.VisitWhole(s.Hub + path)
-			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "resolved calls", "Points over time",
+			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "resolved calls", "Points by call",
 				"Calibration", "Edge by lane", "Science", "Long-shot wins", "Epic", "won at 9¢", "The dam opened at noon", "22",
 				"record verify", "Won", "Lost", "Void", "Open")
 			b.RequireAccessible()
@@ -101,7 +101,7 @@ func TestRecordPage(t *testing.T) {
 		b := browser.Open(t, browser.Phone)
 		b.DisableScripts()
 		b.VisitWhole(s.Hub + path)
-		b.Shows("main", "Skill or luck?", "Points over time", "More calls")
+		b.Shows("main", "Skill or luck?", "Points by call", "More calls")
 		b.RequireNoProblems()
 		b.Visit(s.Hub+"/u/nobody_of_that_name", http.StatusNotFound)
 		b.Shows("main", "404", "Page not found")

@@ -24,7 +24,7 @@ func TestMarketPage(t *testing.T) {
 		`<meta property="og:title" content="`+question, `content="YES 31.5¢, NO 68.5¢. Open. 1 call. Ends 30 Nov 2026, 12:00 UTC."`,
 		`<a href="https://venue.example/event/gauge" rel="noopener nofollow ugc">Polymarket</a> · Science`, `is-open">Open<`,
 		"<b>31.5¢</b><span>YES</span>", "<b>68.5¢</b><span>NO</span>", "73 days left", "$182,000", "$9,100", "$22,000",
-		`<path class="line" d="M`, `role="img" aria-label="Price of YES: low 30¢, high 31.5¢, last 31.5¢"`, `<td class="num n">30¢</td>`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
+		`<path class="line" d="M`, `role="group" aria-label="Price of YES: low 30¢, high 31.5¢, last 31.5¢"`, `<td class="num n">30¢</td>`, `<a class="mark side-no" href="/receipts/`+callID+`" tabindex="-1"><title>@mara_k: NO at 68.5¢, 18 Sep 2026, 11:40 UTC</title>`,
 		`<a href="?interval=24H#price" title="last 24 hours" aria-current="true">24H</a>`, `<a href="?interval=1H#price" title="last hour">1H</a>`,
 		"Crowd, 1 call", `<b title="percentage points">−31.5 pp</b>. Forecasters are less confident in YES than the market.`,
 		"Leans NO", "Average confidence: NO 70%", "1 take: 0 for YES, 1 for NO", "Last 24 hours: 1 call, price −4.5 percentage points",

@@ -126,7 +126,7 @@ func TestPersonStates(t *testing.T) {
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"long": {Before: 120, Steps: []*recordv1.Step{{Score: 90, Calls: 1}, {Score: 70, Calls: 90}}}}
 	b.ledger.Unlock()
 	for handle, words := range map[string][]string{
-		"quiet":   {"@quiet has no calls yet.", "No calls yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · <span", ">Level 1 forecaster</span></span>"},
+		"quiet":   {"@quiet has no calls yet.", "No calls yet.", "!Skill or luck", "!Points by call", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · <span", ">Level 1 forecaster</span></span>"},
 		"waits":   {"@waits has no resolved calls yet.", "!has no calls", "<dt>Calls</dt><dd>3</dd>", "<dt>Win rate</dt><dd>–</dd>", "3 open"},
 		"robot":   {`<span class="bot">AI</span>`, "This is a bot.", "a bot (AI)", "!Rank "},
 		"bot":     {`<span class="bot">Bot</span>`, "This is a bot."},
