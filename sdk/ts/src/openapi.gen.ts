@@ -3419,7 +3419,7 @@ export interface paths {
         };
         /**
          * Get the page of the leaderboards
-         * @description The first 100 places of the board that `/api/operator/leaderboard` returns for the same parameters.
+         * @description The first 100 places of the board that `/api/operator/leaderboard` returns for the same parameters. Without `order`, the page is ordered by edge.
          */
         get: operations["getBoardPage"];
         put?: never;
@@ -14367,7 +14367,7 @@ export interface operations {
             query?: {
                 /** @description An unknown value selects `independent`. */
                 operators?: string;
-                /** @description `score` or `edge`; any other value selects `score`. */
+                /** @description `edge` or `score`; any other value selects `score`. */
                 order?: string;
                 /** @description `all` or `28d`; the order `edge` always uses `all`. */
                 window?: string;

@@ -187,7 +187,7 @@ func TestNetworkPages(t *testing.T) {
 	market.Resolve(t, "YES")
 	s.RequireResult(t, id)
 	link := `href="/u/` + p.Handle + `"`
-	for _, board := range []string{"/board?order=edge", "/board"} {
+	for _, board := range []string{"/board", "/board?order=score"} {
 		stack.Eventually(t, browser.Within, p.Handle+" on "+board, func() bool { return read(t, s.Hub+board).Contains(link) })
 	}
 	t.Run("pages", func(t *testing.T) {
@@ -195,8 +195,8 @@ func TestNetworkPages(t *testing.T) {
 			b, seen := browser.Open(t, size), map[string]bool{}
 			for path, texts := range map[string][]string{
 				"/":                                   {"How it works", "Newest calls", "Last resolutions", "Top forecasters", "@" + p.Handle},
-				"/board":                              {"Leaderboard", "People", "By broadcast score", "Points", "@" + p.Handle},
-				"/board?order=edge":                   {"Ranked by the lower bound", "Lower bound", "@" + p.Handle},
+				"/board":                              {"Leaderboard", "People", "Ranked by the lower bound", "Lower bound", "Points", "@" + p.Handle},
+				"/board?order=score":                  {"Ranked by broadcast score", "@" + p.Handle},
 				"/board?operators=house&lane=culture": {"No forecasters on this leaderboard yet"},
 				"/network":                            {"This station", "Forecasters of all stations", "Clips"},
 				"/pulse":                              {"Calls per forecaster", "Calls by people, per week", "House accounts and bots, per week", "Resolved"},
@@ -226,7 +226,7 @@ func TestNetworkPages(t *testing.T) {
 					t.Errorf("the header does not mark the page /%s", name)
 				}
 			}
-			b.VisitWhole(s.Hub + "/board?order=edge")
+			b.VisitWhole(s.Hub + "/board")
 			b.Press(`.ranks tbody tr:first-child a`, `.r-head`)
 			b.RequireNoProblems()
 		})
@@ -235,7 +235,7 @@ func TestNetworkPages(t *testing.T) {
 		t.Parallel()
 		b := browser.Open(t, browser.Phone)
 		b.DisableScripts()
-		for _, path := range []string{"/", "/board?order=edge", "/network", "/pulse"} {
+		for _, path := range []string{"/", "/board", "/network", "/pulse"} {
 			b.VisitWhole(s.Hub + path)
 			if b.Count("main svg[role=img], main table") == 0 {
 				t.Errorf("%s shows neither a chart nor a table", path)
@@ -243,5 +243,5 @@ func TestNetworkPages(t *testing.T) {
 		}
 		b.RequireNoProblems()
 	})
-	requirePolicy(t, s, "/", "/board", "/board?order=edge", "/network", "/pulse", "/u/"+p.Handle)
+	requirePolicy(t, s, "/", "/board", "/board?order=score", "/network", "/pulse", "/u/"+p.Handle)
 }

@@ -23,7 +23,7 @@ func TestLivePages(t *testing.T) {
 	want(t, b.send("GET", "/live/tide", "", b.bySession()), 200, "", ` action="/u/tide/follow"`, "Follow and notify me when live")
 	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	want(t, b.send("GET", "/live/tide", "", b.bySession()), 200, "", "You follow @tide and are notified when a broadcast starts.")
-	pages := []string{"/u/mara_k", "/m/701122", "/board?order=edge&operators=all"}
+	pages := []string{"/u/mara_k", "/m/701122", "/board?operators=all"}
 	for _, page := range pages {
 		has(t, b.send("GET", page, "", with("Accept", "text/html")), "!/live/mara_k")
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -51,11 +52,14 @@ var boardTiers = [...]struct{ value, label, text string }{
 	{"all", "All", "People, house accounts and bots. Bots are marked."},
 }
 
-// boardURL returns the path and query of the leaderboard page for q. Parameters with default values are left out.
-func boardURL(q board.Query) string {
+// boardURL returns the path and query of the leaderboard page for q.
+func boardURL(q board.Query) string { return boardPath + boardQuery(q, board.ByEdge) }
+
+// boardQuery returns the query of a leaderboard whose default order is order. Parameters with default values are left out.
+func boardQuery(q board.Query, order string) string {
 	v := url.Values{}
 	for _, p := range [...]struct{ name, value, def string }{
-		{"order", q.Order, board.ByScore},
+		{"order", q.Order, order},
 		{"operators", q.Operators, boardTiers[0].value},
 		{"window", q.Window, "all"},
 		{"lane", strings.ToLower(string(q.Lane)), ""},
@@ -65,21 +69,21 @@ func boardURL(q board.Query) string {
 		}
 	}
 	if len(v) == 0 {
-		return boardPath
+		return ""
 	}
-	return boardPath + "?" + v.Encode()
+	return "?" + v.Encode()
 }
 
 // board handles GET /board, the leaderboard page.
 func (s *server) board(c echo.Context) error {
-	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
+	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), cmp.Or(c.QueryParam("order"), board.ByEdge))
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	b := site.CallPart(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
 	unavailable := g.Wait()
 	p := boardPage{
-		Layout: s.NewLayout(c, "Leaderboard", "Forecasters ranked by broadcast score or by edge.", boardURL(q)),
+		Layout: s.NewLayout(c, "Leaderboard", "Forecasters ranked by edge or by broadcast score.", boardURL(q)),
 		Query:  q, ByEdge: q.Order == board.ByEdge,
-		JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
+		JSON: "/api/operator/leaderboard" + boardQuery(q, board.ByScore),
 	}
 	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "board", "website"
 	p.addTabs()
@@ -103,8 +107,8 @@ func (p *boardPage) addTabs() {
 		set(&q)
 		*list = append(*list, tab{Label: label, URL: boardURL(q), Here: q == p.Query})
 	}
-	one(&p.Orders, "By broadcast score", func(q *board.Query) { q.Order = board.ByScore })
 	one(&p.Orders, "By edge", func(q *board.Query) { q.Order, q.Window = board.ByEdge, "all" })
+	one(&p.Orders, "By broadcast score", func(q *board.Query) { q.Order = board.ByScore })
 	for _, t := range boardTiers {
 		one(&p.Tiers, t.label, func(q *board.Query) { q.Operators = t.value })
 		if t.value == p.Query.Operators {

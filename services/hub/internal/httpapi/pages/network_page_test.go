@@ -15,7 +15,7 @@ func TestBoardPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Board = []*boardv1.Row{}
-	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by broadcast score, from 0 to 1,000", `aria-current="page">Leaderboard</a>`)
+	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by the lower bound", `aria-current="page">Leaderboard</a>`)
 	has(t, b.get("/board?operators=all"), 200, "No forecasters on this leaderboard yet.", "!See all forecasters")
 	b.ledger.Board = []*boardv1.Row{
 		b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260})), b.ranked(2, "bob", reported(t, [4]int64{5000, 0, 10, 6})), b.ranked(3, "cy", nil), b.ranked(4, "dan", nil),
@@ -23,18 +23,18 @@ func TestBoardPage(t *testing.T) {
 	b.ledger.Board[1].Operator.OperatorType, b.ledger.Board[1].Operator.Tier = "ai_agent", "automated"
 	b.ledger.Board[2].Operator.Tier, b.ledger.Board[2].Operator.DisplayName = "house", "<b>Cy</b>"
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
-	w := b.get("/board")
+	w := b.get("/board?order=score")
 	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
 		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "Updated 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound")
 	cached(t, w, shared)
-	has(t, b.get("/board?order=edge"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 percentage points`,
+	has(t, b.get("/board"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 percentage points`,
 		"The intervals assume that calls are independent", "1 in 40", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
 	has(t, b.get("/board?order=edge&operators=automated&lane=Science&window=28d"), 200, "AI agents and bots",
-		`<a href="/board?lane=science&amp;operators=automated&amp;order=edge" aria-current="true">Bots</a>`)
+		`<a href="/board?lane=science&amp;operators=automated" aria-current="true">Bots</a>`)
 	if q := apitest.Last[*boardv1.ListBroadcastRequest](b.ledger); q.GetOperators() != "automated" || q.GetOrder() != "edge" || q.GetLane() != "SCIENCE" || q.GetWindow() != "all" || q.GetLimit() != 100 {
 		t.Errorf("asked for %v", q)
 	}
-	has(t, b.get("/board?operators=%3Cscript%3E&window=x&lane=y&order=z"), 200, `aria-current="true">People</a>`, `aria-current="true">All time</a>`, `href="https://hub.example/board"`)
+	has(t, b.get("/board?operators=%3Cscript%3E&window=x&lane=y&order=z"), 200, `aria-current="true">People</a>`, `aria-current="true">All time</a>`, `href="https://hub.example/board?order=score"`)
 	b.ledger.Fail(apitest.ErrDB, "ListBroadcast")
 	w = b.get("/board")
 	has(t, w, 200, "The leaderboard is unavailable.", "!No forecasters on")
