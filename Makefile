@@ -14,7 +14,7 @@ JOBS    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 VERSION := github.com/signalcast/signalcast/pkg/version
 COMMIT   = $(shell [ ! -e .git ] || git describe --always --abbrev=40 --exclude='*' --dirty)
 
-.PHONY: help up demo docs build lint fmt gen tidy test clients system-test fault-test compose-test container-test release release-test vulncheck bench
+.PHONY: help up demo screenshots docs build lint fmt gen tidy test clients system-test fault-test compose-test container-test release release-test vulncheck bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,10 @@ system-test: ## Test each guarantee, page, client and document against a whole s
 pages-test: ## Check accessibility and size of every page (FULL=1: three widths, both themes, signed in and out)
 	tools/setup.sh redis postgres chromium node && tools/gen.sh script && tools/lint.sh
 	SYSTEM_SIZE=$(if $(FULL),full,system) go test -count=1 -vet=off -v -timeout 60m -run '^TestQualityOfPages$$' ./test/system/pages
+
+screenshots: ## Write docs/pages.md and its pictures from a running demo (DEMO=.local)
+	tools/setup.sh chromium && tools/gen.sh script
+	SCREENSHOTS_OF=$(abspath $(or $(DEMO),.local))/stack.json go test -count=1 -vet=off -timeout 30m -run '^TestScreenshots$$' ./test/system/pages
 
 fault-test: ## Require that the test of each guarantee fails on its fault (FAULTS="name": only these; FAULTS=i/n: a share)
 	tools/setup.sh redis postgres chromium engine

@@ -57,7 +57,7 @@ type File struct {
 // types are the media types of the files by extension.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml", ".png": "image/png",
+	".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp",
 }
 
 // New renders a folder of Markdown files and images. Its error lists every link whose file or heading does not exist.

@@ -315,3 +315,21 @@ func (b *Tab) Screenshot() []byte {
 	}
 	return png
 }
+
+// FirstScreen returns an image of the visible part of the page as WebP. The parameter scale is the number of pixels of the image for
+// each pixel of the page.
+func (b *Tab) FirstScreen(size Size, scale float64) (webp []byte) {
+	b.t.Helper()
+	b.do("take a picture", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		quality := int64(55)
+		out, err := cdp.Call(ctx, target, page.CaptureScreenshot, page.CaptureScreenshotParams{
+			Format: page.CaptureScreenshotFormatWebp, Quality: &quality,
+			Clip: &page.Viewport{Width: float64(size.Width), Height: float64(size.Height), Scale: scale},
+		})
+		if err == nil {
+			webp = out.Data
+		}
+		return err
+	}))
+	return webp
+}
