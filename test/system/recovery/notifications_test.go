@@ -40,12 +40,14 @@ func delays(t *testing.T, s *stack.Stack, kind, where string, args ...any) *stac
 	return &out
 }
 
-// requirePrompt logs delays and fails the test if the 99th percentile is longer than lateAfter.
+// requirePrompt logs delays and fails the test if the 99th percentile is longer than lateAfter. Smaller runs share their machine with
+// other tests, so their limit is five times as long.
 func requirePrompt(t *testing.T, what string, d *stack.Times) {
 	t.Helper()
+	limit := lateAfter * time.Duration(stack.Size(t, 5, 5, 1))
 	t.Logf("%d notifications of %s: p50 %v, p99 %v, longest %v", d.Count(), what, d.Quantile(.5), d.Quantile(.99), d.Quantile(1))
-	if got := d.Quantile(.99); d.Count() == 0 || got > lateAfter {
-		t.Errorf("99%% of the %d notifications of %s were stored within %v of the event, want %v", d.Count(), what, got, lateAfter)
+	if got := d.Quantile(.99); d.Count() == 0 || got > limit {
+		t.Errorf("99%% of the %d notifications of %s were stored within %v of the event, want %v", d.Count(), what, got, limit)
 	}
 }
 
