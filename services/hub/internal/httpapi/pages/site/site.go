@@ -3,7 +3,6 @@ package site
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"log/slog"
@@ -266,7 +265,7 @@ func newErrorPage(f Layout, reason *apperr.Fault, handle string) errorPage {
 	switch reason.Kind {
 	case apperr.NotFound:
 		p.Heading, p.Message = "Page not found", "There is no page at this address."
-		if named, err := protocol.ParseHandle(strings.ToLower(handle)); err == nil && !errors.Is(reason, livestream.ErrNoShow) {
+		if named, err := protocol.ParseHandle(strings.ToLower(handle)); err == nil && reason.Message != livestream.ErrNoShow.Message {
 			p.Message = "No forecaster is called @" + string(named) + "."
 		}
 	case apperr.Unauthenticated:
