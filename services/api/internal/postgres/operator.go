@@ -196,11 +196,16 @@ func (s *Store) CloseAccount(ctx context.Context, operatorID string, open bool, 
 
 // EraseAccount implements operator.Store.
 func (s *Store) EraseAccount(ctx context.Context, operatorID string, now time.Time) error {
-	erased, err := s.q.EraseAccount(ctx, db.EraseAccountParams{UserID: operatorID, Now: now})
-	if err == nil && !erased {
-		return operator.ErrNotFound
-	}
-	return pg.Fault(wrap("erase account", err))
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
+		if err := q.EraseReferences(ctx, operatorID); err != nil {
+			return pg.Fault(fmt.Errorf("erase references to account: %w", err))
+		}
+		erased, err := q.EraseAccount(ctx, db.EraseAccountParams{UserID: operatorID, Now: now})
+		if err == nil && !erased {
+			return operator.ErrNotFound
+		}
+		return pg.Fault(wrap("erase account", err))
+	})
 }
 
 // ListClosing implements operator.Store.

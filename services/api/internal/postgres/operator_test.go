@@ -372,7 +372,13 @@ func TestAccountAfterDeletion(t *testing.T) {
 	b.file(otherKey, "1000", protocol.Yes, 4100)
 	first, key := b.operator("mara")
 	calls := map[string]string{"1000": b.file(key, "1000", protocol.Yes, 4100)}
+	b.exec(`INSERT INTO api.stations (station_id, user_id, name, url, origin_url, created_at, updated_at)
+		VALUES ('planted-station', $1, 'planted', 'https://planted.example/', 'https://planted.example', $2, $2)`, first, noon)
+	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at) VALUES ('1000', 'mara', false, $1)`, noon)
 	remove(first)
+	if n := b.count(`SELECT count(*) FROM api.stations AS s, api.market_live AS m WHERE s.url LIKE '%planted%' OR m.handle = 'mara'`); n != 0 {
+		t.Error("the station or the broadcast of the deleted account has personal data")
+	}
 	second, key := b.operator("mara")
 	calls["1001"] = b.file(key, "1001", protocol.Yes, 4100)
 	remove(second)

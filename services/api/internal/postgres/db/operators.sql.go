@@ -191,6 +191,21 @@ func (q *Queries) EraseAccount(ctx context.Context, arg EraseAccountParams) (boo
 	return erased, err
 }
 
+const EraseReferences = `-- name: EraseReferences :exec
+WITH closed AS (
+    SELECT u.id, u.handle, 'deleted-' || left(u.public_id, 12) AS replacement FROM users AS u WHERE u.id = $1 AND u.closing_at IS NOT NULL
+), site AS (
+    UPDATE stations AS s SET url = 'https://deleted.invalid', origin_url = 'https://deleted.invalid' FROM closed AS c WHERE s.user_id = c.id
+)
+UPDATE market_live AS m SET handle = c.replacement FROM closed AS c WHERE m.handle = c.handle
+`
+
+// Erases the addresses of the stations of a closed account, and its handle among the broadcasts of markets.
+func (q *Queries) EraseReferences(ctx context.Context, userID string) error {
+	_, err := q.db.Exec(ctx, EraseReferences, userID)
+	return err
+}
+
 const FindErased = `-- name: FindErased :one
 SELECT id, erased_at::timestamptz AS erased_at FROM users WHERE public_id = $1 AND erased_at IS NOT NULL
 `

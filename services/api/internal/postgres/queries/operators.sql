@@ -246,6 +246,15 @@ SELECT (EXISTS (
 -- Returns accounts that were closed before a time and are not erased.
 SELECT sqlc.embed(u) FROM users AS u WHERE u.closing_at <= @before::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100;
 
+-- name: EraseReferences :exec
+-- Erases the addresses of the stations of a closed account, and its handle among the broadcasts of markets.
+WITH closed AS (
+    SELECT u.id, u.handle, 'deleted-' || left(u.public_id, 12) AS replacement FROM users AS u WHERE u.id = @user_id AND u.closing_at IS NOT NULL
+), site AS (
+    UPDATE stations AS s SET url = 'https://deleted.invalid', origin_url = 'https://deleted.invalid' FROM closed AS c WHERE s.user_id = c.id
+)
+UPDATE market_live AS m SET handle = c.replacement FROM closed AS c WHERE m.handle = c.handle;
+
 -- name: EraseAccount :one
 -- Erases a closed account and returns false if the account is not closed.
 SELECT erase_account(@user_id::uuid, @now::timestamptz)::boolean AS erased;
