@@ -78,6 +78,7 @@ func (b *bench) write() {
 	for _, clients := range b.clients {
 		b.writeAt(script, clients, venue, native)
 	}
+	b.notifications(native, b.clients[len(b.clients)-1])
 }
 
 // dateQuotes sets the time of the quotes to the current time, every 5 s until the end of the current scope. No filed call then
