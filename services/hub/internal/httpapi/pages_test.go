@@ -308,7 +308,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	if page := b.send("GET", receipt, "").Body.String(); strings.Count(page, title) < 3 {
 		t.Errorf("the stored title is not shown: %s", page)
 	}
-	if !strings.Contains(page, "<dt>Market price at the time</dt><dd>YES 31.5%</dd>") {
+	if !strings.Contains(page, "<dt>Market price at the time</dt><dd>YES 31.5¢</dd>") {
 		t.Errorf("the ledger's price at the call is not shown: %s", page)
 	}
 }
