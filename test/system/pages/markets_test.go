@@ -31,7 +31,7 @@ func TestMarketPage(t *testing.T) {
 		atBothSizes(t, func(t *testing.T, size browser.Size) {
 			b := browser.Open(t, size)
 			b.VisitWhole(page)
-			b.Shows("main", "winter ferry to Norrby", "Polymarket", "Open", "40%", "60%", "$51,000", "3 calls", "67%", "+27 pp",
+			b.Shows("main", "winter ferry to Norrby", "Polymarket", "Open", "40¢", "60¢", "$51,000", "3 calls", "67%", "+27 pp",
 				"no ice class", "Related markets")
 			b.Shows(".m-side", "No clear lean", "Average confidence", "Last 24 hours: 3 calls")
 			requireChart(t, b, 3)

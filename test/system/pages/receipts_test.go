@@ -56,7 +56,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 	atBothSizes(t, func(t *testing.T, size browser.Size) {
 		b := browser.Open(t, size)
 		b.Visit(s.Hub+receipt, http.StatusOK)
-		b.Shows("main", "Ostrava gauge", "NO", "68.5¢", "+31", "Won", "The upper gauges are falling", "@"+r.handle, "YES 31.5%",
+		b.Shows("main", "Ostrava gauge", "NO", "68.5¢", "+31", "Won", "The upper gauges are falling", "@"+r.handle, "YES 31.5¢",
 			"70%", "85%", "gauge office", "5.61 m and falling", r.call)
 		b.RequireFits()
 		b.RequireNoProblems()
