@@ -53,7 +53,7 @@ func (s *Server) admit(c echo.Context, r route) error {
 		return err
 	}
 	if op := who.Operator; op != nil {
-		if err := op.CheckOpen(c.Request().Method); err != nil {
+		if err := request.CheckOpen(c.Request(), *op); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -24,14 +23,6 @@ type Operator struct {
 	CreatedAt      time.Time
 	SessionVersion int64     // sessions of another version are invalid
 	ClosingAt      time.Time // the operator requested the deletion of the account; zero: the account is open
-}
-
-// CheckOpen returns ErrClosing for a request with a method that writes if the account is closed.
-func (o Operator) CheckOpen(method string) error {
-	if o.ClosingAt.IsZero() || method == http.MethodGet || method == http.MethodHead {
-		return nil
-	}
-	return ErrClosing
 }
 
 // ErrClosing is the error of a write with a closed account.

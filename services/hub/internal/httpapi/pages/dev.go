@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -169,7 +170,7 @@ func (s *server) developer(c echo.Context) (operator.Operator, error) {
 		err = apperr.ErrCredentialUnknown // the session belongs to another operator
 	}
 	if err == nil {
-		err = op.CheckOpen(c.Request().Method)
+		err = request.CheckOpen(c.Request(), op)
 	}
 	return op, err
 }

@@ -54,7 +54,7 @@ func Owner(c echo.Context, ledger *ledgerclient.Client) (operator.Operator, erro
 	r, err := ledger.OperatorWrites.SignIn(c.Request().Context(), Caller(c).Identity.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
 	if err == nil {
-		err = op.CheckOpen(c.Request().Method)
+		err = CheckOpen(c.Request(), op)
 	}
 	return op, err
 }
@@ -66,4 +66,12 @@ func Cookie(r *http.Request, name string) string {
 		return ""
 	}
 	return found.Value
+}
+
+// CheckOpen returns operator.ErrClosing for a request that writes if the account of the operator is closed.
+func CheckOpen(r *http.Request, op operator.Operator) error {
+	if op.ClosingAt.IsZero() || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	return operator.ErrClosing
 }
