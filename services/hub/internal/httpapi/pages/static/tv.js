@@ -204,7 +204,7 @@ const keys = { ArrowRight: () => turn(1), ArrowLeft: () => turn(-1), f: toggleFu
 addEventListener('keydown', (e) => {
   if (!e.ctrlKey && !e.metaKey && !e.altKey) keys[e.key]?.();
 });
-at('full').hidden = !document.fullscreenEnabled;
+at('full').disabled = !document.fullscreenEnabled;
 at('full').addEventListener('click', toggleFullScreen);
 
 // The clock runs independently of the data.
