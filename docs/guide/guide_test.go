@@ -130,7 +130,7 @@ func TestLinks(t *testing.T) {
 	}
 	requireContains(t, body(t, s, "a.html"),
 		`<a href="protocol-b.html#two-words">`, `<a href="index.html">all`, `<a href="/docs">spec`,
-		`<a href="https://code.example/sdk/go">`, `<a href="https://x.example/">`, `<img loading="lazy" src="p.svg"`)
+		`<a href="https://code.example/sdk/go">`, `<a href="https://x.example/">`, `<img src="p.svg"`)
 	requireContains(t, body(t, s, "protocol-b.html"), `<a href="a.html">a`, `<a href="#two-words">here`,
 		`<a href="https://code.example/sdk/ts/README.md">`, `id="two-words"`)
 }

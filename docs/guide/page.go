@@ -57,9 +57,8 @@ func nameOf(source string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(source, ".md"), "/", "-") + ".html"
 }
 
-// attributes makes the elements focusable that are wider than a small screen, so that a keyboard can scroll them. It delays the
-// download of images until they are near the visible part of the page.
-var attributes = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`, "<img ", `<img loading="lazy" `)
+// scrollable makes the elements focusable that are wider than a small screen, so that a keyboard can scroll them.
+var scrollable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
 
 // renderPage renders a document. It records links within the site without checking them, because their pages may not be
 // rendered yet.
@@ -100,7 +99,7 @@ func renderPage(source string, raw []byte, o Options) (*page, error) {
 	if err := md.Renderer().Render(&b, raw, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	p.Body = template.HTML(attributes.Replace(b.String())) // safe: the renderer leaves out HTML of the document
+	p.Body = template.HTML(scrollable.Replace(b.String())) // safe: the renderer leaves out HTML of the document
 	return p, nil
 }
 
