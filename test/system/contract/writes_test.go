@@ -325,7 +325,6 @@ func TestForms(t *testing.T) {
 	signer := p.NewSigner(t)
 	signer.Register(t, stack.Bearer(p.Key), "signal:create")
 	as(developer, "/dev/signers/revoke", http.StatusSeeOther, "key", signer.PublicKey)
-	post(t, s.Hub+"/api/streamer/register", session, stack.Body(stack.JSON{"displayName": "Mara K"})).Require(http.StatusCreated)
 	p.SetStreamer(t, "approved")
 	as(developer, "/dev/stream", http.StatusOK, "label", "desk")
 	as(func(*http.Request) {}, "/settings/theme", http.StatusSeeOther, "theme", "dark")
