@@ -11,6 +11,9 @@ let live = false; // this page sends the heartbeats
 let began = null;
 let beat = 0;
 let every = 15000;
+let sent = Promise.resolve(); // the heartbeats, one after the other
+let asking = false; // a heartbeat is being sent
+let turns = 0; // an answer that was requested before the last turn may be outdated
 
 const errorTexts = {
   invalid_name: 'Enter an overlay title of 1 to 200 characters.', missing_name: 'Enter an overlay title of 1 to 200 characters.',
@@ -93,8 +96,9 @@ function showMissingVideo() {
 }
 
 async function readMe() {
+  const before = turns;
   const answer = await call('GET', '/api/streamer/me');
-  if (answer === null) return;
+  if (answer === null || before !== turns) return;
   me = answer;
   if (me.showId && !live) return resume();
   show();
@@ -108,7 +112,12 @@ function resume() {
   show();
 }
 
-async function heartbeat(state = 'live') {
+function heartbeat(state = 'live') {
+  sent = sent.then(() => send(state));
+  return sent;
+}
+
+async function send(state) {
   const answer = await call('POST', '/api/streamer/heartbeat', { state, ...(me.signal?.marketId ? { marketId: me.signal.marketId } : {}) });
   if (answer === null) return false;
   beat = Date.now();
@@ -128,10 +137,14 @@ at('go-live').addEventListener('click', async () => {
 
 at('go-off').addEventListener('click', async () => {
   showMessage('');
-  live = false;
-  if (!(await heartbeat('offline'))) live = true; // the broadcast may still be live
-  else me = { ...me, live: false, showId: null };
-  began = live ? began : null;
+  asking = true; // no other heartbeat may start the broadcast again
+  if (await heartbeat('offline')) {
+    live = false;
+    began = null;
+    me = { ...me, live: false, showId: null };
+  }
+  turns++;
+  asking = false;
   show();
 });
 
@@ -232,8 +245,6 @@ async function receipts() {
   at('studio-calls').replaceChildren(...answer.receipts.map(callItem));
   at('studio-no-calls').hidden = answer.receipts.length > 0;
 }
-
-let asking = false;
 
 setInterval(async () => {
   write(at('studio-since'), began && (live || me.live) ? formatDuration(Date.now() - began) : '–');
