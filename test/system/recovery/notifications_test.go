@@ -71,8 +71,8 @@ func TestEachResultNotifiesOnce(t *testing.T) {
 			for attempt := range 60 {
 				a, err := crowd.Try(t, http.MethodPost, s.HubAt(attempt)+"/api/resolution/finalize", s.Admin(),
 					stack.Body(stack.JSON{"marketId": markets[i], "verdict": "YES"}))
-				if err == nil && a.Status == http.StatusOK {
-					return
+				if err == nil && (a.Status == http.StatusOK || attempt > 0 && a.Status == http.StatusConflict && a.Code() == "already_resolved") {
+					return // a hub that was killed may have resolved the market without an answer
 				}
 				stack.Wait(t, 250*time.Millisecond)
 			}
