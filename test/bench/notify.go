@@ -41,7 +41,7 @@ func (b *bench) filedPostgres(f *filer, clients int, done func()) float64 {
 	return micros(treeTime(pid)-before, math.Max(1, float64(n)))
 }
 
-// awaitNotified waits until the notification worker has read all events.
+// awaitNotified waits until the notification worker of the hub has processed all events of the feed.
 func (s *system) awaitNotified() {
 	stack.Eventually(s.b, 5*time.Minute, "notifications of all events", func() bool {
 		return stack.Query[bool](s.b, s.Stack, "SELECT coalesce((SELECT seq FROM hub.notification_cursor), 0) >= "+
@@ -49,8 +49,8 @@ func (s *system) awaitNotified() {
 	})
 }
 
-// pauseNotifications takes the lease of the notification worker. The returned function releases it and waits until the worker has
-// read all events.
+// pauseNotifications stops the notification worker by taking its lease. The function resume releases the lease and waits until the
+// worker has processed all events of the feed.
 func (s *system) pauseNotifications() (resume func()) {
 	conn := must(s.DB(s.b).Acquire(s.b.ctx))
 	for held := false; !held; { // the worker takes a free lease within a second

@@ -23,11 +23,12 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// keptTables matches the tables whose rows never change: the record of calls, the feed, signed messages and the logs of changes. It
-// also matches the last snapshots of channels, which have the handle of a broadcast and no text of the account.
+// keptTables matches the tables that may still contain personal data: the record of calls, the feed, signed messages and the audit logs,
+// whose rows never change, and the last snapshots of channels, which may have the handle of the account but none of its texts.
 var keptTables = regexp.MustCompile(`^(api\.(signals|signal_events|protocol_events.*|audit_log|channel_copies)|hub\.(messages|audit_log))$`)
 
-// feedKey is the Redis stream of recent events. It has a limited length, and readers receive it through the api only.
+// feedKey is the key of the Redis stream with the newest events of the feed. This test does not search it: newer events replace its
+// entries, and clients cannot read it, only the feed of the api, which this test searches.
 const feedKey = "sc:feed"
 
 // TestDeletionLeavesNothing checks that pages, answers, the feed, tables, Redis and logs have no personal data of a deleted account, and

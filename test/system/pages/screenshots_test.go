@@ -67,7 +67,7 @@ var pictured = []struct {
 const mostPictures = 3_000_000
 
 // TestScreenshots writes docs/pages.md and its pictures: the first screen of each page of a running demo, light and dark, on a phone and
-// on a desktop. SCREENSHOTS_OF is the path of the file stack.json of the demo.
+// on a desktop. The environment variable SCREENSHOTS_OF is the path of the file stack.json that make demo wrote; make screenshots sets it.
 func TestScreenshots(t *testing.T) {
 	file := os.Getenv("SCREENSHOTS_OF")
 	if file == "" {

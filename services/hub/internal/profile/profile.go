@@ -55,9 +55,8 @@ func NewService(
 }
 
 // Update changes the given members of the profile of the operator me. An empty change does nothing. signedInAt is the time of the
-// sign-in of the caller's session, or zero for other credentials. It only logs that the owner of a stored payout address cannot be
-// notified. Errors: session_required, the errors of Check, and the errors
-// of the ledger.
+// sign-in of the caller's session, or zero for other credentials. If the operator cannot be notified of a stored payout address, Update
+// only logs the error. Errors: session_required, the errors of Check, and the errors of the ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && !operator.IsFresh(signedInAt, s.now()) {
 		return operator.ErrSession

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/outbox"
@@ -42,7 +43,7 @@ const (
 	snapshot = "snapshot"        // type of a fact that changes only the snapshot of a channel
 	viewers  = "viewers.updated" // type of a change of an operator's number of viewers in the live list
 	watched  = "viewers.watched" // type of a report of the time for which viewers watched an operator
-	// notified is the type of new notifications of one kind. The data has the ids of the notifications by user.
+	// notified is the type of a fact about new notifications of one kind. The data has the id of each notification by the id of its user.
 	notified = "notification.created"
 )
 
@@ -56,10 +57,8 @@ const maxNews = 500
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r, tokens := &feedv1.PublishRequest{}, &operatorv1.StoreAppTokensRequest{}
 	var notices []notice
-	others := 0 // facts of the feed that are no notices
 	for _, one := range facts {
 		at := timestamppb.New(one.At)
-		others++
 		switch {
 		case one.Type == notified:
 			list, err := noticesOf(one)
@@ -67,10 +66,8 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 				return err
 			}
 			notices = append(notices, list...)
-			others--
 		case one.Type == tokenIssued, one.Type == tokenRevoked, one.Type == grantRevoked:
 			tokens.Tokens = append(tokens.Tokens, tokenOf(one))
-			others--
 		case strings.HasPrefix(one.Topic, me):
 			r.News = append(r.News, &feedv1.News{Channel: one.Topic, Type: one.Type, At: at, Data: one.Data})
 		case one.Type == viewers:
@@ -101,7 +98,7 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 			return err
 		}
 	}
-	if others > 0 {
+	if proto.Size(r) > 0 {
 		if _, err := f.Ledger.Publish(ctx, r); err != nil {
 			return err
 		}
@@ -138,14 +135,15 @@ func noticesOf(f outbox.Fact) ([]notice, error) {
 	return list, nil
 }
 
-// publishNotices sends notices to the private channels of their users, whose names have the current handles.
+// publishNotices sends each notice to the private channel of its user. It first reads the handles of the users, because the name of the
+// channel contains the current handle.
 func (f Feed) publishNotices(ctx context.Context, list []notice) error {
 	q := &operatorv1.ListOperatorsRequest{}
 	for _, one := range list {
-		if !slices.Contains(q.GetIds(), one.user) {
-			q.Ids = append(q.Ids, one.user)
-		}
+		q.Ids = append(q.Ids, one.user)
 	}
+	slices.Sort(q.Ids)
+	q.Ids = slices.Compact(q.Ids)
 	found, err := f.Handles.ListOperators(ctx, q)
 	if err != nil {
 		return err

@@ -52,10 +52,11 @@ var boardTiers = [...]struct{ value, label, text string }{
 	{"all", "All", "People, house accounts and bots. Bots are marked."},
 }
 
-// boardURL returns the path and query of the leaderboard page for q.
+// boardURL returns the path and query of the leaderboard page that shows the leaderboard of q.
 func boardURL(q board.Query) string { return boardPath + boardQuery(q, board.ByEdge) }
 
-// boardQuery returns the query of a leaderboard whose default order is order. Parameters with default values are left out.
+// boardQuery returns the query string that selects the leaderboard of q, with its question mark. The default order of the page or route
+// is order. Parameters with default values are left out.
 func boardQuery(q board.Query, order string) string {
 	v := url.Values{}
 	for _, p := range [...]struct{ name, value, def string }{

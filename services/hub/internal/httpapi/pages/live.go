@@ -28,10 +28,11 @@ type broadcastState struct {
 	Overlay  livestream.Overlay // market shown in the overlay; without a market id, there is no overlay
 }
 
-// stateStarting is the state of an open session without a stream: the operator is on air, and viewers see no picture yet.
+// stateStarting is the state of a broadcast that the operator has started and whose video has not arrived.
 const stateStarting = "starting"
 
-// state returns the session state: live, starting, ended or idle.
+// state returns the state of the newest broadcast of the operator: live with video, starting without video, or ended. It returns idle if
+// the operator has no broadcast.
 func (a *broadcastState) state() string {
 	switch {
 	case a.Session.Live():
@@ -83,6 +84,20 @@ var stateTexts = map[string][2]string{
 	livestream.StateLive:  {"Live", ""},
 }
 
+// endedShow returns the canonical id of a session of an operator that was on air and has ended. Errors: livestream.ErrNoShow,
+// db_unavailable.
+func (s *server) endedShow(ctx context.Context, handle protocol.Handle, showID string) (string, error) {
+	id, ok := request.ParseUUID(showID)
+	if !ok {
+		return "", livestream.ErrNoShow
+	}
+	session, found, err := s.OnAir.Store.Find(ctx, handle, id)
+	if err == nil && (!found || !session.Aired || session.At(s.Now()).Open()) {
+		err = livestream.ErrNoShow
+	}
+	return id, err
+}
+
 // live handles GET /live/{handle}, the page of a live broadcast with its calls.
 func (s *server) live(c echo.Context) error {
 	account, err := s.byHandle(c)
@@ -99,18 +114,13 @@ func (s *server) live(c echo.Context) error {
 	path := site.LivePath + string(handle)
 	showID := c.QueryParam("show")
 	if showID != "" && s.OnAir != nil && !unavailable["air"] {
-		id, ok := request.ParseUUID(showID)
-		if !ok {
-			return livestream.ErrNoShow
-		}
-		session, found, err := s.OnAir.Store.Find(c.Request().Context(), handle, id)
-		if err != nil {
+		if showID, err = s.endedShow(c.Request().Context(), handle, showID); err != nil {
 			return err
 		}
-		if !found || !air.Approved || !session.Aired || session.At(s.Now()).Open() {
+		if !air.Approved {
 			return livestream.ErrNoShow
 		}
-		showID, path = id, recapPath(handle, id)
+		path = recapPath(handle, showID)
 	}
 	offline := func() *offlinePart { return nil }
 	if (state != livestream.StateLive && state != stateStarting || showID != "") && s.OnAir != nil && !unavailable["air"] {

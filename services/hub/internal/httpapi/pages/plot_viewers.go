@@ -3,6 +3,7 @@ package pages
 import (
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
@@ -48,12 +49,9 @@ func newViewerPlot(session livestream.Session, step time.Duration, steps []lives
 	p.Area = areaPath(p.Line, x.length(x.start), y.length(0))
 	p.YTicks, p.XTicks = y.ticks(func(v int) string { return format.Digits(int64(v)) }), timeTicks(x)
 	p.Label = "Viewers of the broadcast: at most " + format.Digits(most) + ", with " + count
-	for _, row := range callsOf(calls, nil) {
-		at, err := time.Parse(time.RFC3339, row.AtISO)
-		if err != nil {
-			continue
-		}
-		now := sample{min(max(float64(at.Unix()), x.start), x.end), 0}
+	for i, row := range callsOf(calls, nil) {
+		at := ledgerclient.Time(calls[i].GetCreatedAt()).Unix()
+		now := sample{min(max(float64(at), x.start), x.end), 0}
 		for _, s := range line {
 			if s.t <= now.t {
 				now.v = s.v

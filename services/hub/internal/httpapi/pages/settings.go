@@ -50,7 +50,8 @@ type deviceRow struct {
 
 // settingsNotices maps values of the query parameter "done" to the messages that the page shows after a change.
 var settingsNotices = map[string]string{
-	"push-on": "Notifications are on.", "push-off": "Notifications are off.", "revoked": "The device is signed out.", "export": "Your data is ready. Download it on this device within 24 hours.",
+	"push-on": "Notifications are on.", "push-off": "Notifications are off.", "revoked": "The device is signed out.",
+	"export":   "Your data is ready. Download it on this device within 24 hours.",
 	"reopened": "Your account is open again. Create new API keys, and connect your apps and streams again.",
 }
 
@@ -135,7 +136,7 @@ func (s *server) changePush(c echo.Context) error {
 		return err
 	case !stored && subscription != "":
 		return s.showSettings(c, http.StatusConflict, v, func(p *settingsPage) {
-			p.Notice = "Notifications are on on " + strconv.Itoa(notification.MaxSubscriptions) + " devices. Turn them off on one of them first."
+			p.Notice = "You have notifications on " + strconv.Itoa(notification.MaxSubscriptions) + " devices. Turn them off on one of them first."
 		})
 	}
 	return site.Redirect(c, site.SettingsPath+"?done="+done)

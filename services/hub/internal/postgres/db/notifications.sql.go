@@ -789,8 +789,8 @@ type SetPushParams struct {
 	Most         int64
 }
 
-// Stores the web push subscription of a session that has not ended, or none. A user has at most @most other subscriptions. The
-// subscription of a browser belongs to the session that stored it last.
+// Stores the web push subscription of a session that has not ended, or removes it if @subscription is null. A user can have at most
+// @most subscriptions. If an earlier session of the same browser has the subscription, it is removed there.
 func (q *Queries) SetPush(ctx context.Context, arg SetPushParams) (bool, error) {
 	row := q.db.QueryRow(ctx, setPush,
 		arg.Subscription,

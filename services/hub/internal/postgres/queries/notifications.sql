@@ -217,8 +217,8 @@ DELETE FROM notifications WHERE id IN (
 DELETE FROM seen_follows WHERE seen_at < @before;
 
 -- name: SetPush :one
--- Stores the web push subscription of a session that has not ended, or none. A user has at most @most other subscriptions. The
--- subscription of a browser belongs to the session that stored it last.
+-- Stores the web push subscription of a session that has not ended, or removes it if @subscription is null. A user can have at most
+-- @most subscriptions. If an earlier session of the same browser has the subscription, it is removed there.
 WITH stored AS (
     UPDATE sessions s SET push = sqlc.narg(subscription)::text
     WHERE s.user_id = @user_id AND s.issued_at = @issued_at AND s.ended_at IS NULL AND (sqlc.narg(subscription)::text IS NULL OR (

@@ -265,7 +265,7 @@ func newErrorPage(f Layout, reason *apperr.Fault, handle string) errorPage {
 	switch reason.Kind {
 	case apperr.NotFound:
 		p.Heading, p.Message = "Page not found", "There is no page at this address."
-		if named, err := protocol.ParseHandle(strings.ToLower(handle)); err == nil && reason.Message != livestream.ErrNoShow.Message {
+		if named, err := protocol.ParseHandle(strings.ToLower(handle)); err == nil && reason != livestream.ErrNoShow {
 			p.Message = "No forecaster is called @" + string(named) + "."
 		}
 	case apperr.Unauthenticated:
