@@ -27,13 +27,13 @@ type proxy struct {
 
 func newProxy() *proxy {
 	p := &proxy{second: byte(16 + rand.IntN(200))}
-	forward := &httputil.ReverseProxy{
+	forward := stack.FullDuplex(&httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request of a proxy client already contains the full URL
 		Transport: stack.Observed(&http.Transport{DialContext: p.dial, DisableKeepAlives: true}),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		},
-	}
+	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodConnect {
 			p.connect(w, r)

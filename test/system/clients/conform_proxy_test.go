@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/signalcast/signalcast/test/system/stack"
 )
 
 // deviatingProxies counts the proxies that startDeviatingProxy has started.
@@ -37,7 +39,7 @@ func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))}
 	through := &http.Transport{DialContext: (&net.Dialer{LocalAddr: own, Timeout: 5 * time.Second}).DialContext}
 	t.Cleanup(through.CloseIdleConnections)
-	proxy := &httputil.ReverseProxy{
+	proxy := stack.FullDuplex(&httputil.ReverseProxy{
 		Transport: through,
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(a *http.Response) error {
@@ -65,7 +67,7 @@ func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 			a.Header.Set("Content-Length", strconv.Itoa(len(raw)))
 			return nil
 		},
-	}
+	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.request != nil {
 			d.request(r)

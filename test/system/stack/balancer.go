@@ -43,12 +43,12 @@ func NewBalancer(t testing.TB, sides ...*Side) *Balancer {
 		b.servers = append(b.servers, sv)
 		probes.Go(func() { sv.probe(ctx) })
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
+	proxy := httptest.NewServer(FullDuplex(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetXForwarded() }, Transport: b,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		},
-	})
+	}))
 	t.Cleanup(func() {
 		cancel()
 		proxy.CloseClientConnections()
@@ -57,6 +57,19 @@ func NewBalancer(t testing.TB, sides ...*Side) *Balancer {
 	})
 	b.URL = proxy.URL
 	return b
+}
+
+// FullDuplex returns a handler that leaves the body of a request open while proxy writes its response. Otherwise a server closes
+// that body with the first byte of the response, and the transport of a proxy that still reads from it closes the connection and
+// truncates the response.
+func FullDuplex(proxy http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
 }
 
 // RoundTrip implements http.RoundTripper: it sends a request to the next ready server.
