@@ -66,6 +66,23 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	return p, nil
 }
 
+// ListFeedBrief implements feed.Store.
+func (s *Store) ListFeedBrief(ctx context.Context, types []feed.Type, after int64, limit int) (feed.Page, error) {
+	head, err := s.FeedHead(ctx)
+	if err != nil || head <= after {
+		return feed.Page{Head: head, Next: after}, err
+	}
+	p := feed.Page{Head: head, Next: min(head, after+int64(limit))}
+	rows, err := s.rq.ListFeedBrief(ctx, db.ListFeedBriefParams{Low: after, High: p.Next, Types: neverNil(texts(types))})
+	p.Events = pg.Collect(rows, func(r db.ListFeedBriefRow) feed.Event {
+		return feed.Event{
+			Seq: r.Seq, Type: feed.Type(r.Type), At: r.At, MarketID: pg.Value(r.MarketID), Operator: pg.Value(r.UserID),
+			Data: []byte(r.Data),
+		}
+	})
+	return p, pg.Fault(wrap("list feed", err))
+}
+
 // setOldest sets p.Head to head. p must be a page that starts after the sequence number in the parameter from. If the first
 // events after that number are deleted, setOldest also sets p.Oldest.
 func (s *Store) setOldest(ctx context.Context, p *feed.Page, from, head int64) error {

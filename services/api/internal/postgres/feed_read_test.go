@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -77,6 +78,39 @@ func (b *bundle) pages(q feed.Query) (seqs []int64) {
 		more, q.From = p.More, p.Next
 	}
 	return seqs
+}
+
+// TestBriefFeed checks that the brief pages of types contain the number, type, market and operator of each of their events.
+func TestBriefFeed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	all := b.fill(120)
+	types := []feed.Type{feed.SignalCreated, feed.MarketDisputed}
+	var want, got []feed.Event
+	for _, e := range all {
+		if slices.Contains(types, e.Type) {
+			want = append(want, feed.Event{Seq: e.Seq, Type: e.Type, At: e.At, MarketID: e.MarketID, Operator: e.Operator})
+		}
+	}
+	for after := int64(0); after < 120; {
+		p := must(b.ListFeedBrief(t.Context(), types, after, 7))(t)
+		for i, e := range p.Events {
+			if e.Seq <= after || e.Seq > p.Next || !json.Valid(e.Data) {
+				t.Errorf("event %d after %d with the data %q", e.Seq, after, e.Data)
+			}
+			p.Events[i].Data = nil
+		}
+		if got = append(got, p.Events...); p.Head != 120 || p.Next <= after {
+			t.Fatalf("head %d, next %d after %d", p.Head, p.Next, after)
+		}
+		after = p.Next
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if p := must(b.ListFeedBrief(t.Context(), types, 120, 7))(t); len(p.Events) != 0 || p.Next != 120 {
+		t.Errorf("%+v", p)
+	}
 }
 
 // TestFeedChannels checks that a read of one channel returns the events of that channel, and that the hash links of these

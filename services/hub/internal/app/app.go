@@ -175,7 +175,7 @@ func (a *App) buildServers() error {
 		return err
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
-	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Log: a.log}
+	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Handles: a.api.Operators, Log: a.log}
 	if a.cfg.Accounts.PushKey.IsSet() {
 		key, err := push.ParseKey(a.cfg.Accounts.PushKey.Reveal())
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -20,8 +21,8 @@ import (
 const (
 	// pollInterval is the time between two reads of a feed without new events.
 	pollInterval = 500 * time.Millisecond
-	// maxEvents is the maximum number of events in one read.
-	maxEvents = 200
+	// maxEvents is the maximum number of event numbers that one read searches.
+	maxEvents = 1000
 	// MaxAtOnce is the maximum number of recipients who are notified in the transaction of the event. A fact with more recipients
 	// is a Fanout.
 	MaxAtOnce = 1000
@@ -59,6 +60,7 @@ type Worker struct {
 	Store   WorkerStore
 	Feed    feedv1.FeedReadServiceClient
 	Signals signalv1.SignalReadServiceClient
+	Handles operatorv1.OperatorReadServiceClient
 	Log     *slog.Logger
 }
 
@@ -99,7 +101,7 @@ func (w *Worker) Round(ctx context.Context) (more bool, err error) {
 		}
 	}
 	waiting, err := w.advanceFanouts(ctx)
-	return waiting || len(page.GetEvents()) == maxEvents, err
+	return waiting || page.GetNext() < page.GetHead(), err
 }
 
 // storePage stores the entries of a page of events, in transactions of at most maxRecipients recipients.
@@ -122,6 +124,10 @@ func (w *Worker) storePage(ctx context.Context, after int64, page *feedv1.ListEv
 	if err != nil {
 		return err
 	}
+	handles, err := w.handles(ctx, slices.Collect(maps.Keys(followers)))
+	if err != nil {
+		return err
+	}
 	var batch []Fact
 	var recipients int64
 	for i, e := range page.GetEvents() {
@@ -139,12 +145,32 @@ func (w *Worker) storePage(ctx context.Context, after int64, page *feedv1.ListEv
 		}
 		for _, f := range facts[i] {
 			if f.Audience != Followers || followers[f.Actor] > 0 {
+				f.Handle = handles[f.Actor]
 				batch = append(batch, f)
 			}
 		}
 		recipients += more
 	}
 	return w.Store.StoreFacts(ctx, after, page.GetNext(), batch)
+}
+
+// handles returns the handle of each operator.
+func (w *Worker) handles(ctx context.Context, of []operator.ID) (map[operator.ID]protocol.Handle, error) {
+	out := make(map[operator.ID]protocol.Handle, len(of))
+	for ids := range slices.Chunk(of, maxEvents) {
+		q := &operatorv1.ListOperatorsRequest{}
+		for _, id := range ids {
+			q.Ids = append(q.Ids, string(id))
+		}
+		r, err := w.Handles.ListOperators(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range r.GetOperators() {
+			out[operator.ID(o.GetId())] = protocol.Handle(o.GetHandle())
+		}
+	}
+	return out, nil
 }
 
 // countCalls returns the number of calls of each operator who filed a call.
@@ -302,7 +328,7 @@ func factsOf(e *feedv1.Event, calls map[string]int64) []Fact {
 	}
 	f.SignalID = data.SignalID
 	by := f // a fact about what the operator did
-	by.Actor, by.Handle, by.Audience = actor, protocol.Handle(e.GetHandle()), Followers
+	by.Actor, by.Audience = actor, Followers
 	switch e.GetType() {
 	case signalCreated:
 		by.Kind, by.SignalID = ForecasterCalled, data.ID

@@ -41,16 +41,13 @@ func (s *Store) StoreFacts(ctx context.Context, after, upTo int64, facts []notif
 		}
 		var batch notificationBatch
 		var followed []notification.Fact
+		var milestones db.ReachMilestonesParams
+		reached := map[operator.ID]notification.Fact{}
 		for _, f := range facts {
 			switch {
 			case f.Kind == notification.Milestone:
-				n, err := q.ReachMilestone(ctx, db.ReachMilestoneParams{UserID: f.To, Calls: f.Count})
-				if err != nil {
-					return err
-				}
-				if n > 0 {
-					batch.add(f, f.To)
-				}
+				milestones.UserIDs, milestones.Calls = append(milestones.UserIDs, string(f.To)), append(milestones.Calls, f.Count)
+				reached[f.To] = f // the counts of one page are the same for all calls of a user
 			case f.To != "":
 				batch.add(f, f.To)
 			case f.Audience == notification.Followers:
@@ -63,6 +60,15 @@ func (s *Store) StoreFacts(ctx context.Context, after, upTo int64, facts []notif
 		}
 		if err := addFollowers(ctx, q, &batch, followed); err != nil {
 			return err
+		}
+		if len(reached) > 0 {
+			users, err := q.ReachMilestones(ctx, milestones)
+			if err != nil {
+				return err
+			}
+			for _, user := range users {
+				batch.add(reached[user], user)
+			}
 		}
 		return batch.insert(ctx, q)
 	})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/testkit"
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
@@ -36,7 +38,7 @@ type feedLedger struct {
 func (l *feedLedger) add(kind string, by int, at time.Time, data string) {
 	e := &feedv1.Event{Seq: int64(len(l.events) + 1), Type: kind, At: timestamppb.New(at), MarketId: "701122", Data: data}
 	if by > 0 {
-		e.OperatorId, e.Handle = string(person(by)), fmt.Sprint("op_", by)
+		e.OperatorId = string(person(by))
 	}
 	l.events = append(l.events, e)
 }
@@ -87,8 +89,21 @@ func (l callLedger) ListClosingMarkets(_ context.Context, q *signalv1.ListClosin
 	return r, nil
 }
 
+// handleLedger is a fake of the ledger that knows the handle of each person.
+type handleLedger struct {
+	operatorv1.OperatorReadServiceClient
+}
+
+func (handleLedger) ListOperators(_ context.Context, q *operatorv1.ListOperatorsRequest, _ ...grpc.CallOption) (*operatorv1.ListOperatorsResponse, error) {
+	r := &operatorv1.ListOperatorsResponse{}
+	for _, id := range q.GetIds() {
+		r.Operators = append(r.Operators, &operatorv1.Operator{Id: id, Handle: "op_" + strings.TrimLeft(id[len(id)-12:], "0")})
+	}
+	return r, nil
+}
+
 func newWorker(store notification.WorkerStore, l *feedLedger) *notification.Worker {
-	return &notification.Worker{Store: store, Feed: l, Signals: callLedger{of: l}, Log: slog.New(slog.DiscardHandler)}
+	return &notification.Worker{Store: store, Feed: l, Signals: callLedger{of: l}, Handles: handleLedger{}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // drain runs rounds until no work waits.

@@ -261,6 +261,56 @@ func (q *Queries) ListFeedBackward(ctx context.Context, arg ListFeedBackwardPara
 	return items, nil
 }
 
+const ListFeedBrief = `-- name: ListFeedBrief :many
+SELECT e.seq, e.type, e.at, e.market_id, e.user_id,
+    coalesce(CASE WHEN e.type = 'signal.created' THEN '{"id":"' || e.signal_id || '"}' ELSE e.data::text END, '{}')::text AS data
+FROM protocol_events AS e WHERE e.seq > $1 AND e.seq <= $2 AND e.type = ANY ($3::text[])
+ORDER BY e.seq
+`
+
+type ListFeedBriefParams struct {
+	Low   int64
+	High  int64
+	Types []string
+}
+
+type ListFeedBriefRow struct {
+	Seq      int64
+	Type     string
+	At       time.Time
+	MarketID *string
+	UserID   *string
+	Data     string
+}
+
+// Returns the events of the types in a range of the feed, without what the database must search or convert for each event.
+func (q *Queries) ListFeedBrief(ctx context.Context, arg ListFeedBriefParams) ([]ListFeedBriefRow, error) {
+	rows, err := q.db.Query(ctx, ListFeedBrief, arg.Low, arg.High, arg.Types)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListFeedBriefRow{}
+	for rows.Next() {
+		var i ListFeedBriefRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.Type,
+			&i.At,
+			&i.MarketID,
+			&i.UserID,
+			&i.Data,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListFeedOfLane = `-- name: ListFeedOfLane :many
 SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data, u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true

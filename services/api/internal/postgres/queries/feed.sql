@@ -207,6 +207,13 @@ FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WH
 WHERE e.seq > sqlc.arg(after)::bigint AND e.seq <= sqlc.arg(after)::bigint + sqlc.arg(most)::bigint
 ORDER BY e.seq;
 
+-- name: ListFeedBrief :many
+-- Returns the events of the types in a range of the feed, without what the database must search or convert for each event.
+SELECT e.seq, e.type, e.at, e.market_id, e.user_id,
+    coalesce(CASE WHEN e.type = 'signal.created' THEN '{"id":"' || e.signal_id || '"}' ELSE e.data::text END, '{}')::text AS data
+FROM protocol_events AS e WHERE e.seq > @low AND e.seq <= @high AND e.type = ANY (@types::text[])
+ORDER BY e.seq;
+
 -- name: ListFeed :many
 -- Returns a page of the feed (@low, @high], oldest first. Empty providers select all providers, an empty topic all
 -- channels of segment events.

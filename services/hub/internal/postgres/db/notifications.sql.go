@@ -719,23 +719,39 @@ func (q *Queries) MoveNotificationCursor(ctx context.Context, arg MoveNotificati
 	return result.RowsAffected(), nil
 }
 
-const reachMilestone = `-- name: ReachMilestone :execrows
-INSERT INTO milestones AS m (user_id, calls) VALUES ($1, $2)
+const reachMilestones = `-- name: ReachMilestones :many
+INSERT INTO milestones AS m (user_id, calls)
+SELECT r.user_id, max(r.calls) FROM unnest($1::uuid[], $2::bigint[]) AS r (user_id, calls)
+WHERE NOT EXISTS (SELECT FROM milestones s WHERE s.user_id = r.user_id AND s.calls >= r.calls)
+GROUP BY r.user_id ORDER BY r.user_id
 ON CONFLICT (user_id) DO UPDATE SET calls = excluded.calls WHERE m.calls < excluded.calls
+RETURNING user_id
 `
 
-type ReachMilestoneParams struct {
-	UserID operator.ID
-	Calls  int64
+type ReachMilestonesParams struct {
+	UserIDs []string
+	Calls   []int64
 }
 
-// Stores that a user has this number of calls. Changes nothing if the number was reached before.
-func (q *Queries) ReachMilestone(ctx context.Context, arg ReachMilestoneParams) (int64, error) {
-	result, err := q.db.Exec(ctx, reachMilestone, arg.UserID, arg.Calls)
+// Stores that users have these numbers of calls. Returns the users who had not reached their number before.
+func (q *Queries) ReachMilestones(ctx context.Context, arg ReachMilestonesParams) ([]operator.ID, error) {
+	rows, err := q.db.Query(ctx, reachMilestones, arg.UserIDs, arg.Calls)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected(), nil
+	defer rows.Close()
+	var items []operator.ID
+	for rows.Next() {
+		var user_id operator.ID
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const removeFollowerName = `-- name: RemoveFollowerName :exec

@@ -71,10 +71,14 @@ CROSS JOIN LATERAL (
 ) a
 ORDER BY f.position, a.follower;
 
--- name: ReachMilestone :execrows
--- Stores that a user has this number of calls. Changes nothing if the number was reached before.
-INSERT INTO milestones AS m (user_id, calls) VALUES (@user_id, @calls)
-ON CONFLICT (user_id) DO UPDATE SET calls = excluded.calls WHERE m.calls < excluded.calls;
+-- name: ReachMilestones :many
+-- Stores that users have these numbers of calls. Returns the users who had not reached their number before.
+INSERT INTO milestones AS m (user_id, calls)
+SELECT r.user_id, max(r.calls) FROM unnest(@user_ids::uuid[], @calls::bigint[]) AS r (user_id, calls)
+WHERE NOT EXISTS (SELECT FROM milestones s WHERE s.user_id = r.user_id AND s.calls >= r.calls)
+GROUP BY r.user_id ORDER BY r.user_id
+ON CONFLICT (user_id) DO UPDATE SET calls = excluded.calls WHERE m.calls < excluded.calls
+RETURNING user_id;
 
 -- name: InsertFanout :exec
 INSERT INTO notification_fanouts (seq, kind, audience, actor, handle, market_id, signal_id, at)
