@@ -25,15 +25,14 @@ const (
 )
 
 type ListEventsRequest struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Types  []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`        // empty: every type; an unknown type matches nothing
-	Lane   string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`          // empty: every lane
-	Limit  int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`       // 1 to 200; with after, the numbers to search, 1 to 1,000
-	Before int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"`     // only events with a smaller number; 0: from the newest
-	Topic  string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`        // only segment events of this programme channel; empty: all
-	After  *int64                 `protobuf:"varint,6,opt,name=after,proto3,oneof" json:"after,omitempty"` // only events with a larger number, oldest first, without ids and handles; calls have only their id; other members
-	// than types and limit are ignored
-	OperatorIds   []string `protobuf:"bytes,7,rep,name=operator_ids,json=operatorIds,proto3" json:"operator_ids,omitempty"` // only events of these operators, at most 1,000, newest first; empty: all
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Types         []string               `protobuf:"bytes,1,rep,name=types,proto3" json:"types,omitempty"`                                // empty: every type; an unknown type matches nothing
+	Lane          string                 `protobuf:"bytes,2,opt,name=lane,proto3" json:"lane,omitempty"`                                  // empty: every lane
+	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`                               // 1 to 200; with after, the numbers to search, 1 to 1,000
+	Before        int64                  `protobuf:"varint,4,opt,name=before,proto3" json:"before,omitempty"`                             // only events with a smaller number; 0: from the newest
+	Topic         string                 `protobuf:"bytes,5,opt,name=topic,proto3" json:"topic,omitempty"`                                // only segment events of this programme channel; empty: all
+	After         *int64                 `protobuf:"varint,6,opt,name=after,proto3,oneof" json:"after,omitempty"`                         // only events with a larger number, oldest first and brief: see Feed.ListEvents
+	OperatorIds   []string               `protobuf:"bytes,7,rep,name=operator_ids,json=operatorIds,proto3" json:"operator_ids,omitempty"` // only events of these operators, at most 1,000, newest first; empty: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -28,9 +28,8 @@ type Store interface {
 	ListFeedAfter(ctx context.Context, after int64, limit int) ([]Event, error)
 	// ListFeedEvents returns the page of the feed that q selects.
 	ListFeedEvents(ctx context.Context, q Query) (Page, error)
-	// ListFeedBrief returns the events of the types among the numbers after a number, at most limit numbers, oldest first. Of an event it
-	// reads only the number, the type, the time, the market, the operator, and the data without receiptUrl; the data of a call is
-	// its id.
+	// ListFeedBrief searches up to limit numbers after a number and returns their events of the types, oldest first. An event has only
+	// its number, type, time, market, operator, and data without receiptUrl. The data of a call has only the id.
 	ListFeedBrief(ctx context.Context, types []Type, after int64, limit int) (Page, error)
 	// ListFeedChannel returns up to limit events of one channel with after < number <= upTo, in order and without links. It has
 	// searched all numbers up to through; the next call must continue from there.

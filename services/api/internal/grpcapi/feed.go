@@ -126,9 +126,9 @@ const maxNumbers = 1000
 const maxOperators = 1000
 
 // ListEvents returns events, newest first. If Before is above 0, it returns only events with a lower number. If After is set, it
-// returns events of the types with a higher number, oldest first and without the members that cost the database most. Unknown
-// types in the request match no events. Errors: not_found for an invalid operator id, invalid_request for too many of them,
-// db_unavailable.
+// returns events of the types with a higher number, oldest first and without handles; the data of a call then has only the id.
+// Unknown types in the request match no events. Errors: not_found for an invalid operator id, invalid_request for too many of
+// them, db_unavailable.
 func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
 	q := feed.Query{
 		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
