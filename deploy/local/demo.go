@@ -103,6 +103,9 @@ func (c *demoCmd) runBots(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := crew.movePrices(ctx); err != nil {
+		return err
+	}
 	if crew.onAir = call.market; call.market != "" {
 		if err := crew.broadcast(ctx, call.market); err != nil {
 			return err

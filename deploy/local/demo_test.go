@@ -89,6 +89,11 @@ func requireWorld(t *testing.T, s stack) {
 		get(t, s.Hub+"/api/streamers/live", &shows)
 		return slices.ContainsFunc(shows.Recent, of("slow_tram"))
 	})
+	var moves struct{ Count int }
+	testkit.Eventually(t, 2*time.Minute, func() bool {
+		get(t, s.Hub+"/api/wire?window=24h", &moves)
+		return moves.Count > 0
+	})
 	var profile struct {
 		DisplayName, Bio string
 		Followers        int

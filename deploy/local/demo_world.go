@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
@@ -19,6 +21,27 @@ const (
 	endAfter    = 40 * time.Second
 	bestKnown   = 5 // number of operators of the leaderboard that each bot follows
 )
+
+// pastPrices stores a price for each hour of two weeks before now, for the open markets with the greatest volume. The prices are waves
+// that lead to the present price.
+const pastPrices = `
+INSERT INTO api.market_prices (market_id, at, yes_bps)
+SELECT q.market_id, date_trunc('hour', now()) - make_interval(hours => h), q.yes_bps + (0.65 * least(q.yes_bps, 10000 - q.yes_bps)
+    * (0.5 * (sin(h / 31.0 + q.phase) - sin(q.phase)) + 0.2 * (sin(h / 5.0 + 2 * q.phase) - sin(2 * q.phase))))::int
+FROM (SELECT market_id, yes_bps, (hashtext(market_id) & 1023) / 160.0 AS phase FROM api.market_quotes
+    WHERE yes_bps BETWEEN 200 AND 9800 ORDER BY volume_usd DESC NULLS LAST LIMIT 200) AS q, generate_series(0, 14 * 24) AS h
+ON CONFLICT DO NOTHING`
+
+// movePrices stores pastPrices.
+func (s *crew) movePrices(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, s.stack.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	_, err = conn.Exec(ctx, pastPrices)
+	return err
+}
 
 // meet sets the profiles of the bots. Each bot follows the other bots and the first operators of the leaderboard.
 func (s *crew) meet(ctx context.Context) error {

@@ -33,7 +33,7 @@ var groups = []group{
 	{"Decisions", "decisions", nil},
 }
 
-// orderPages returns the paths of all Markdown files in reading order, one list for each group.
+// orderPages returns the paths of all Markdown files except pages.md in reading order, one list for each group.
 func orderPages(files fs.FS) ([][]string, error) {
 	remaining := map[string]bool{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -45,6 +45,7 @@ func orderPages(files fs.FS) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	delete(remaining, "pages") // its pictures are not part of the site
 	out := make([][]string, len(groups))
 	for i, g := range groups {
 		for _, name := range g.pages {

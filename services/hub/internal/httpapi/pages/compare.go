@@ -158,7 +158,7 @@ func (p *comparePage) fill(both ...comparedParts) {
 		if r := one.record.Value; r != nil {
 			sum := summaryOf(r, nil)
 			numbers[i] = map[string]string{
-				"Points": sum.Score, "Rank": sum.Rank, "Calls": sum.Total, "Won": sum.Won, "Lost": sum.Lost, "Void": sum.Void,
+				"Points": sum.Score, "Rank by points": sum.Rank, "Calls": sum.Total, "Won": sum.Won, "Lost": sum.Lost, "Void": sum.Void,
 				"Open": sum.Pending,
 			}
 		}
@@ -182,7 +182,7 @@ func (p *comparePage) fill(both ...comparedParts) {
 
 // comparedNumbers are the names of the rows of the page, in order.
 var comparedNumbers = []string{
-	"Points", "Rank", "Calls", "Won", "Lost", "Void", "Open", "Edge (pp)", "95% interval (pp)",
+	"Points", "Rank by points", "Calls", "Won", "Lost", "Void", "Open", "Edge (pp)", "95% interval (pp)",
 	"Expected win rate", "Actual win rate", "Brier score", "Brier score of the price",
 }
 

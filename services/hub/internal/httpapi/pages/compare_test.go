@@ -29,7 +29,7 @@ func TestComparePage(t *testing.T) {
 		"/compare?a=%3Cb%3E&b=tide":   {404, []string{"No forecaster is called @&lt;b&gt;.", "!<h2"}},
 		"/compare?a=mara_k&b=calm":    {200, []string{"They have called no market in common.", "No resolved call"}},
 		"/compare?a=mara_k&b=tide": {200, []string{
-			"<td class=\"num n\">+48</td>", "Rank 4 of 41 by points", "95% interval (pp)", "−5.1 to +39.8", "Brier score of the price", "Calibration of @mara_k",
+			"<td class=\"num n\">+48</td>", "4 of 41", "95% interval (pp)", "−5.1 to +39.8", "Brier score of the price", "Calibration of @mara_k",
 			"No resolved call with a stated confidence.", question, "NO</span> 68.5¢", "YES</span> 31.5¢", `href="/receipts/` + callID, "noindex", "!unavailable",
 		}},
 	} {
@@ -42,7 +42,7 @@ func TestComparePage(t *testing.T) {
 func TestComparePageWithoutParts(t *testing.T) {
 	t.Parallel()
 	checkParts(t, "/compare?a=mara_k&b=tide", "/compare", map[string][2]string{
-		"GetOperatorRecord": {"The records are unavailable.", "Rank 4 of 41 by points"},
+		"GetOperatorRecord": {"The records are unavailable.", "4 of 41"},
 		"GetSkill":          {"Statistics are unavailable.", "−5.1 to +39.8"},
 		"ListCalls":         {"Calls are unavailable.", "no market in common"},
 	}, func(b *fixture) {

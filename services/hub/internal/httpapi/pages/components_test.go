@@ -62,7 +62,7 @@ func TestComponents(t *testing.T) {
 		{"Badge, open market", market, `<span class="status`, "</span>", nil},
 		{"Facts with times", market, `<dl class="facts m-facts">`, "</dl>", nil},
 		{"Chart", market, `<figure class="chart">`, "</figure>", nil},
-		{"Form: fields and button", "/markets", `<form class="find"`, "</form>", nil},
+		{"Form: fields and button", "/markets", `<form class="find pair"`, "</form>", nil},
 		{"Calls: handle, side, price, time", market, `<div class="wide-table">`, "</div>", nil},
 		{"Score, open call", receipt, `<article class="ticket`, "</article>", nil},
 		{"Score, won call", receipt, `<article class="ticket`, "</article>", result("won", 31)},
@@ -77,7 +77,7 @@ func TestComponents(t *testing.T) {
 		{"Edge", "/u/mara_k", `<figure class="edge">`, "</figure>", nil},
 		{"Chart of points", "/u/mara_k", `<figure class="chart course">`, "</figure>", nil},
 		{"Long-shot wins", "/u/mara_k", `<ul class="moments">`, "</ul>", nil},
-		{"Form field with an error", "/compare?a=mara_k&b=mara_k", `<form class="find"`, "</p>", nil},
+		{"Form field with an error", "/compare?a=mara_k&b=mara_k", `<form class="find pair"`, "</p>", nil},
 		{"Empty state", "/markets?q=zzz", `<div class="empty">`, "</div>", nil},
 	} {
 		if c.set != nil {

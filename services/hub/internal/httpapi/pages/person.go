@@ -224,7 +224,7 @@ func summaryOf(r *recordv1.GetOperatorRecordResponse, named map[string]*marketv1
 		calls: total,
 	}
 	if r.Rank != nil {
-		p.Rank = "Rank " + format.Grouped(*r.Rank) + " of " + format.Grouped(r.GetField()) + " by points"
+		p.Rank = format.Grouped(*r.Rank) + " of " + format.Grouped(r.GetField())
 	}
 	if resolved > 0 {
 		p.WinRate, p.Streak = format.Digits(int64(st.GetAccuracy()))+"%", format.Grouped(st.GetStreak())
