@@ -16,51 +16,56 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// demoPerson is the user name of a bot of the demo, and demoHandle is its handle.
-const demoPerson, demoHandle = "rain-check", "rain_check"
+// demoPerson is the user name of a bot of the demo, and demoHandle is its handle. demoLive is the user name of the bot that is live, and
+// demoEnded is the handle of the bot whose broadcast has ended.
+const demoPerson, demoHandle, demoLive, demoEnded = "rain-check", "rain_check", "late-ferry", "slow_tram"
 
-// pictured are the pages of docs/pages.md. In a path, {market}, {receipt}, {decided}, {best} and {live} are objects of the
-// demo. A missing object removes the page from the document.
+// pictured are the pages of docs/pages.md. In a path, {market}, {receipt}, {decided}, {best}, {live} and {recap} are objects of
+// the demo. A missing object removes the page from the document.
 var pictured = []struct {
 	name, title, path string
 	status            int64
-	signedIn          bool
+	user              string // user name of the visitor; empty: signed out
 }{
-	{"home", "Home, signed out", "/", http.StatusOK, false},
-	{"home-member", "Home, signed in", "/", http.StatusOK, true},
-	{"markets", "Markets", "/markets", http.StatusOK, false},
-	{"market", "Market with the call panel", "/m/{market}", http.StatusOK, true},
-	{"market-visitor", "Market, signed out", "/m/{market}", http.StatusOK, false},
-	{"receipt-open", "Receipt of an open call", "/receipts/{receipt}", http.StatusOK, true},
-	{"receipt", "Receipt of a decided call", "/receipts/{decided}", http.StatusOK, false},
-	{"forecaster", "Forecaster", "/u/{best}", http.StatusOK, false},
-	{"leaderboard", "Leaderboard", "/board", http.StatusOK, false},
-	{"compare", "Comparison of two forecasters", "/compare?a={best}&b=" + demoHandle, http.StatusOK, false},
-	{"search", "Search", "/search?q=election", http.StatusOK, false},
-	{"feed", "Latest activity", "/feed", http.StatusOK, false},
-	{"following", "Following", "/following", http.StatusOK, true},
-	{"notifications", "Notifications", "/notifications", http.StatusOK, true},
-	{"live", "Live broadcasts", "/live", http.StatusOK, false},
-	{"live-page", "Live page", "/live/{live}", http.StatusOK, false},
-	{"tv", "Television", "/tv", http.StatusOK, false},
-	{"studio", "Studio", "/studio", http.StatusOK, true},
-	{"overlay", "Overlay", "/overlay/{live}", http.StatusOK, false},
-	{"embed", "Embed", "/operator/{best}/embed", http.StatusOK, false},
-	{"sign-in", "Sign-in", "/sign-in", http.StatusOK, false},
-	{"settings", "Settings", "/settings", http.StatusOK, true},
-	{"settings-profile", "Profile", "/settings/profile", http.StatusOK, true},
-	{"settings-apps", "Connected applications", "/settings/apps", http.StatusOK, true},
-	{"settings-notifications", "Choice of notifications", "/settings/notifications", http.StatusOK, true},
-	{"report", "Report", "/report?subject=profile:{best}", http.StatusOK, true},
-	{"network", "Network", "/network", http.StatusOK, false},
-	{"pulse", "Statistics", "/pulse", http.StatusOK, false},
-	{"developers", "Developers", "/dev", http.StatusOK, true},
-	{"docs", "API reference", "/docs", http.StatusOK, false},
-	{"docs-operation", "API reference, an operation", "/docs/operations/fileSignal", http.StatusOK, false},
-	{"guide", "Guide", "/docs/guide/quickstart.html", http.StatusOK, false},
-	{"about", "About", "/about", http.StatusOK, false},
-	{"status", "Status", "/status", http.StatusOK, false},
-	{"not-found", "Unknown address", "/nothing-here", http.StatusNotFound, false},
+	{"home", "Home, signed out", "/", http.StatusOK, ""},
+	{"home-member", "Home, signed in", "/", http.StatusOK, demoPerson},
+	{"markets", "Markets", "/markets", http.StatusOK, ""},
+	{"market", "Market with the call panel", "/m/{market}", http.StatusOK, demoPerson},
+	{"market-visitor", "Market, signed out", "/m/{market}", http.StatusOK, ""},
+	{"receipt-open", "Receipt of an open call", "/receipts/{receipt}", http.StatusOK, demoPerson},
+	{"receipt", "Receipt of a decided call", "/receipts/{decided}", http.StatusOK, ""},
+	{"forecaster", "Forecaster", "/u/{best}", http.StatusOK, ""},
+	{"leaderboard", "Leaderboard", "/board", http.StatusOK, ""},
+	{"compare", "Comparison of two forecasters", "/compare?a={best}&b=" + demoHandle, http.StatusOK, ""},
+	{"search", "Search", "/search?q=election", http.StatusOK, ""},
+	{"feed", "Latest activity", "/feed", http.StatusOK, ""},
+	{"following", "Following", "/following", http.StatusOK, demoPerson},
+	{"notifications", "Notifications", "/notifications", http.StatusOK, demoPerson},
+	{"live", "Live broadcasts", "/live", http.StatusOK, ""},
+	{"live-page", "Live page", "/live/{live}", http.StatusOK, ""},
+	{"tv", "Television", "/tv", http.StatusOK, ""},
+	{"recap", "Recap of a broadcast", "/live/" + demoEnded + "?show={recap}", http.StatusOK, ""},
+	{"studio-apply", "Studio, application", "/studio", http.StatusOK, demoPerson},
+	{"studio", "Studio of a broadcast", "/studio", http.StatusOK, demoLive},
+	{"overlay", "Overlay", "/overlay/{live}", http.StatusOK, ""},
+	{"embed", "Embed", "/operator/{best}/embed", http.StatusOK, ""},
+	{"sign-in", "Sign-in", "/sign-in", http.StatusOK, ""},
+	{"settings", "Settings", "/settings", http.StatusOK, demoPerson},
+	{"settings-profile", "Profile", "/settings/profile", http.StatusOK, demoPerson},
+	{"settings-apps", "Connected applications", "/settings/apps", http.StatusOK, demoPerson},
+	{"settings-notifications", "Choice of notifications", "/settings/notifications", http.StatusOK, demoPerson},
+	{"report", "Report", "/report?subject=profile:{best}", http.StatusOK, demoPerson},
+	{"network", "Network", "/network", http.StatusOK, ""},
+	{"pulse", "Statistics", "/pulse", http.StatusOK, ""},
+	{"developers", "Developers", "/dev", http.StatusOK, demoPerson},
+	{"docs", "API reference", "/docs", http.StatusOK, ""},
+	{"docs-operation", "API reference, an operation", "/docs/operations/fileSignal", http.StatusOK, ""},
+	{"guide", "Guide", "/docs/guide/quickstart.html", http.StatusOK, ""},
+	{"about", "About", "/about", http.StatusOK, ""},
+	{"privacy", "Privacy", "/privacy", http.StatusOK, ""},
+	{"terms", "Terms", "/terms", http.StatusOK, ""},
+	{"status", "Status", "/status", http.StatusOK, ""},
+	{"not-found", "Unknown address", "/nothing-here", http.StatusNotFound, ""},
 }
 
 // mostPictures is the limit of the size of all pictures in bytes.
@@ -93,17 +98,17 @@ func TestScreenshots(t *testing.T) {
 		scale float64
 	}{{"phone", browser.Phone, 0.75}, {"desktop", browser.Size{Width: 1280, Height: 800}, 0.5}} {
 		for _, theme := range []string{"light", "dark"} {
-			for _, signedIn := range []bool{false, true} {
+			for _, user := range []string{"", demoPerson, demoLive} {
 				b := browser.Open(t, look.size)
 				b.ColorScheme(theme)
-				if signedIn {
+				if user != "" {
 					b.Visit(demo.Hub+"/sign-in?return=/markets", http.StatusOK)
 					b.Press(`main a.button`, "#user")
-					b.SignIn(demoPerson, ".me.account")
+					b.SignIn(user, ".me.account")
 				}
 				for _, p := range pictured {
 					path := objects.Replace(p.path)
-					if p.signedIn != signedIn || strings.Contains(path, "{") {
+					if p.user != user || strings.Contains(path, "{") {
 						continue
 					}
 					b.Visit(demo.Hub+path, p.status)
@@ -149,17 +154,18 @@ func objectsOf(t *testing.T, hub string) *strings.Replacer {
 	t.Helper()
 	var out []string
 	first := func(name, path, link string) string {
-		found := regexp.MustCompile(`href="/` + link + `/([A-Za-z0-9_-]+)"`).FindSubmatch(stack.Get(t, hub+path).Require(http.StatusOK).Body)
+		found := regexp.MustCompile(`href="[^"]*/` + link + `([A-Za-z0-9_-]+)"`).FindSubmatch(stack.Get(t, hub+path).Require(http.StatusOK).Body)
 		if found == nil {
 			return ""
 		}
 		out = append(out, "{"+name+"}", string(found[1]))
 		return string(found[1])
 	}
-	best := first("best", "/board", "u")
-	first("decided", "/u/"+best+"?state=resolved", "receipts")
-	first("receipt", "/u/"+demoHandle+"?state=open", "receipts")
-	first("market", "/markets", "m")
-	first("live", "/live", "live")
+	best := first("best", "/board", "u/")
+	first("decided", "/u/"+best+"?state=resolved", "receipts/")
+	first("receipt", "/u/"+demoHandle+"?state=open", "receipts/")
+	first("market", "/markets", "m/")
+	first("live", "/live", "live/")
+	first("recap", "/live/"+demoEnded, `live/`+demoEnded+`\?show=`)
 	return strings.NewReplacer(out...)
 }

@@ -62,7 +62,7 @@ func TestComponents(t *testing.T) {
 		{"Badge, open market", market, `<span class="status`, "</span>", nil},
 		{"Facts with times", market, `<dl class="facts m-facts">`, "</dl>", nil},
 		{"Chart", market, `<figure class="chart">`, "</figure>", nil},
-		{"Form: fields and button", "/markets", `<form class="find pair"`, "</form>", nil},
+		{"Form: fields and button", "/markets", `<form class="find"`, "</form>", nil},
 		{"Calls: handle, side, price, time", market, `<div class="wide-table">`, "</div>", nil},
 		{"Score, open call", receipt, `<article class="ticket`, "</article>", nil},
 		{"Score, won call", receipt, `<article class="ticket`, "</article>", result("won", 31)},
