@@ -10744,7 +10744,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLink(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCard Get the share card of a call, a market or an operator
+	// GetCard Get the share card of a call, a market, an operator or a broadcast
 	//
 	// An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 	//
@@ -13199,7 +13199,7 @@ func (c *Client) GetShortLink(ctx context.Context, code string, reqEditors ...Re
 	return c.Client.Do(req)
 }
 
-// GetCard Get the share card of a call, a market or an operator
+// GetCard Get the share card of a call, a market, an operator or a broadcast
 //
 // An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 //
@@ -26314,7 +26314,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/c/{code} (the `GetShortLink` operationId).
 	GetShortLinkWithResponse(ctx context.Context, code string, reqEditors ...RequestEditorFn) (*GetShortLinkResponse, error)
 
-	// GetCardWithResponse Get the share card of a call, a market or an operator
+	// GetCardWithResponse Get the share card of a call, a market, an operator or a broadcast
 	//
 	// An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 	//
@@ -37649,7 +37649,7 @@ func (c *ClientWithResponses) GetShortLinkWithResponse(ctx context.Context, code
 	return ParseGetShortLinkResponse(rsp)
 }
 
-// GetCardWithResponse Get the share card of a call, a market or an operator
+// GetCardWithResponse Get the share card of a call, a market, an operator or a broadcast
 //
 // An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
 //

@@ -627,7 +627,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the share card of a call, a market or an operator
+         * Get the share card of a call, a market, an operator or a broadcast
          * @description An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
          */
         get: operations["getCard"];
@@ -10296,7 +10296,7 @@ export interface operations {
             path: {
                 /** @description Kind of card. */
                 kind: string;
-                /** @description Id or handle. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
+                /** @description Id or handle; of a broadcast, the handle, a dot and the `showId`. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
                 id: string;
             };
             cookie?: never;
@@ -15983,6 +15983,7 @@ export interface operations {
                     "image/svg+xml": string;
                     "text/css": string;
                     "text/javascript": string;
+                    "video/mp2t": string;
                 };
             };
             default: components["responses"]["Failed"];

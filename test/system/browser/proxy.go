@@ -27,7 +27,7 @@ type proxy struct {
 
 func newProxy() *proxy {
 	p := &proxy{second: byte(16 + rand.IntN(200))}
-	forward := stack.FullDuplex(&httputil.ReverseProxy{
+	forward := stack.Buffered(&httputil.ReverseProxy{
 		Rewrite:   func(*httputil.ProxyRequest) {}, // the request of a proxy client already contains the full URL
 		Transport: stack.Observed(&http.Transport{DialContext: p.dial, DisableKeepAlives: true}),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {

@@ -39,7 +39,7 @@ func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))}
 	through := &http.Transport{DialContext: (&net.Dialer{LocalAddr: own, Timeout: 5 * time.Second}).DialContext}
 	t.Cleanup(through.CloseIdleConnections)
-	proxy := stack.FullDuplex(&httputil.ReverseProxy{
+	proxy := stack.Buffered(&httputil.ReverseProxy{
 		Transport: through,
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(a *http.Response) error {

@@ -1,7 +1,9 @@
 package stack
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -43,7 +45,7 @@ func NewBalancer(t testing.TB, sides ...*Side) *Balancer {
 		b.servers = append(b.servers, sv)
 		probes.Go(func() { sv.probe(ctx) })
 	}
-	proxy := httptest.NewServer(FullDuplex(&httputil.ReverseProxy{
+	proxy := httptest.NewServer(Buffered(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetXForwarded() }, Transport: b,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
@@ -59,15 +61,17 @@ func NewBalancer(t testing.TB, sides ...*Side) *Balancer {
 	return b
 }
 
-// FullDuplex returns a handler that leaves the body of a request open while proxy writes its response. Otherwise a server closes
-// that body with the first byte of the response, and the transport of a proxy that still reads from it closes the connection and
-// truncates the response.
-func FullDuplex(proxy http.Handler) http.Handler {
+// Buffered returns a handler that reads the whole body of a request before proxy forwards it. Otherwise a server that answers early
+// closes the body with the first byte of the response, and the transport of a proxy that still reads from it closes the connection
+// and truncates the response.
+func Buffered(proxy http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		proxy.ServeHTTP(w, r)
 	})
 }

@@ -172,6 +172,33 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 // TestStreamKeyByForm checks that an approved operator can create a stream of the video origin with a form of the studio, which
 // shows the key once. Video that is pushed with the key must play on the live page. A viewer must be able to create and watch a
 // clip there.
+// TestSignalWithoutEncoder checks that the studio can send a test signal that the live page plays.
+func TestSignalWithoutEncoder(t *testing.T) {
+	t.Parallel()
+	s := system(t)
+	o, b := s.NewOperator(t), browser.Open(t, browser.Desktop)
+	o.Send(t, "/api/streamer/register", http.StatusCreated, o.Session(t), stack.JSON{"displayName": "Mara K"})
+	o.SetStreamer(t, "approved")
+	setOverlay(t, o, stack.JSON{"marketId": s.NewNativeMarket(t, 5000, nil), "name": "Is it live?"})
+	b.Visit(s.Hub+"/studio", http.StatusOK)
+	b.SignIn(o.Handle, "#provision-label")
+	b.Press(`form[action="/dev/stream"] button`, `#ingest-key`)
+	b.Click("#test-signal")
+	b.Await("#studio-message", "The test signal is on.")
+	b.Click("#go-live")
+	viewer := browser.Open(t, browser.Phone)
+	viewer.Visit(s.Hub+"/live/"+o.Handle, http.StatusOK)
+	viewer.AwaitWithin(2*browser.Within, "#live-state", "Live")
+	requirePlaying(t, viewer)
+	b.Click("#test-signal")
+	b.AwaitWithin(2*browser.Within, "#studio-message", "The test signal has ended.")
+	b.RequireAccessible()
+	for _, tab := range []*browser.Tab{b, viewer} {
+		tab.ForgetOutage() // requests for playlists that did not exist yet
+		tab.RequireNoProblems()
+	}
+}
+
 func TestStreamKeyByForm(t *testing.T) {
 	t.Parallel()
 	s := system(t)

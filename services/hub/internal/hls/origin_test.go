@@ -268,6 +268,11 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	b.want(b.do("DELETE", "/live/mara_k/a.ts", nil), 401, "unauthenticated")
+	for _, method := range []string{"OPTIONS", "PUT"} {
+		if w := b.do(method, "/ingest/"+key+"/mara_k/e.ts", body); w.Code != 204 || w.Header().Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %d %v", method, w.Code, w.Header())
+		}
+	}
 	for range 80 {
 		w = b.do("PUT", "/ingest/sk_b/mara_k/a.ts", body)
 	}

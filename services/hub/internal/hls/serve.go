@@ -50,7 +50,17 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case at == "live" && len(parts) == 3:
 		o.live(w, r, parts[1], parts[2])
 	case at == "ingest" && len(parts) == 4:
-		o.handleWrite(w, r, func() error { return o.push(r, parts[2], parts[3], parts[1]) }, http.MethodPut, http.MethodPost, http.MethodDelete)
+		if r.Method == http.MethodOptions { // the studio of another origin sends a test signal
+			preflight(w, "PUT", "Content-Type")
+			return
+		}
+		o.handleWrite(w, r, func() error {
+			err := o.push(r, parts[2], parts[3], parts[1])
+			if err == nil { // pages of other sites cannot read why a key is refused
+				w.Header()["Access-Control-Allow-Origin"] = []string{"*"}
+			}
+			return err
+		}, http.MethodPut, http.MethodPost, http.MethodDelete)
 	case at == "clips" && len(parts) == 3:
 		o.handleRead(w, r, func() { o.clip(w, r, parts[1], parts[2]) })
 	case at == "hooks" && len(parts) == 2 && parts[1] == "publish":
@@ -72,7 +82,7 @@ func (o *Origin) live(w http.ResponseWriter, r *http.Request, handle, name strin
 }
 
 // handleWrite runs the function do and responds with status 204 or with its error. If the method of the request is not one of
-// methods, it responds with httpx.ErrNotAllowed instead. It sends no CORS headers.
+// methods, it responds with httpx.ErrNotAllowed instead.
 func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
 	for _, m := range methods {
 		if m != r.Method {
@@ -115,14 +125,20 @@ func (o *Origin) handleRead(w http.ResponseWriter, r *http.Request, do func()) {
 	case http.MethodGet, http.MethodHead:
 		do()
 	case http.MethodOptions:
-		h["Access-Control-Allow-Methods"] = []string{"GET, HEAD, OPTIONS"}
-		h["Access-Control-Allow-Headers"] = []string{"Range"}
-		h["Access-Control-Max-Age"] = []string{"86400"}
-		w.WriteHeader(http.StatusNoContent)
+		preflight(w, "GET, HEAD, OPTIONS", "Range")
 	default:
 		h["Allow"] = []string{"GET, HEAD, OPTIONS"}
 		fail(w, httpx.ErrNotAllowed)
 	}
+}
+
+// preflight responds to an OPTIONS request of CORS.
+func preflight(w http.ResponseWriter, methods, headers string) {
+	h := w.Header()
+	h["Access-Control-Allow-Origin"] = []string{"*"}
+	h["Access-Control-Allow-Methods"], h["Access-Control-Allow-Headers"] = []string{methods}, []string{headers}
+	h["Access-Control-Max-Age"] = []string{"86400"}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name string) {

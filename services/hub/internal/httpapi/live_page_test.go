@@ -50,6 +50,10 @@ func TestLivePages(t *testing.T) {
 	must(t, err)
 	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "<title>Broadcast of ", "Recap</h2>",
 		` content="0 calls, 0 points, at most 0 viewers."`, session.ID+`"><code`)
+	card := "/api/card/broadcast/mara_k." + session.ID
+	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` src="`+card+`.svg"`)
+	want(t, b.send("GET", card+".svg", ""), 200, "", "Ostrava gauge above 6 m?", "0 calls", "At most 0 viewers")
+	want(t, b.send("GET", "/api/card/broadcast/tide."+session.ID, ""), 404, "not_found")
 	for _, show := range []string{"1", "0199f0c0-0000-7000-8000-000000000099"} {
 		want(t, b.send("GET", "/live/mara_k?show="+show, "", with("Accept", "text/html")), 404, "", "There is no page at this address.")
 	}

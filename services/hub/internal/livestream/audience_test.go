@@ -127,3 +127,26 @@ func TestAudienceWithoutRedis(t *testing.T) {
 		t.Error(w, err)
 	}
 }
+
+// TestAudienceOfASession checks the length of the steps of an ended session, and that all steps are in the session.
+func TestAudienceOfASession(t *testing.T) {
+	t.Parallel()
+	b := setup(t, testkit.Redis(t))
+	noon := b.clock.Now()
+	for length, want := range map[time.Duration]time.Duration{0: time.Minute, 90 * time.Minute: time.Minute, 5 * time.Hour: 3 * time.Minute} {
+		a, err := b.Service.Audience(t.Context(), livestream.Session{Handle: "mara_k", StartedAt: noon, EndedAt: noon.Add(length)})
+		if err != nil || a.Step != want || len(a.Steps) > 0 {
+			t.Errorf("a session of %s: %+v %v; want steps of %s", length, a, err, want)
+		}
+	}
+	sample := livestream.Sample{ShowID: b.live("mara_k"), Handle: "mara_k", Viewers: 3}
+	if err := b.store.Sample(t.Context(), []livestream.Sample{sample}, noon); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]int{0: 1, time.Hour: 0} {
+		a, err := b.Service.Audience(t.Context(), livestream.Session{Handle: "mara_k", StartedAt: noon.Add(after), EndedAt: noon.Add(after + time.Minute)})
+		if err != nil || len(a.Steps) != want {
+			t.Errorf("a session %s later: %+v %v; want %d steps", after, a, err, want)
+		}
+	}
+}

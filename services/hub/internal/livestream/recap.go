@@ -102,6 +102,28 @@ func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID stri
 	return out, err
 }
 
+// Audience is the number of viewers of a session in steps of the same length.
+type Audience struct {
+	Step  time.Duration
+	Steps []Step // with a part in the session, oldest first
+}
+
+// maxAudience is the maximum number of steps of an Audience.
+const maxAudience = 120
+
+// Audience returns the viewers of an ended session. Error: db_unavailable.
+func (s *Service) Audience(ctx context.Context, session Session) (a Audience, err error) {
+	length := session.EndedAt.Sub(session.StartedAt)
+	a.Step = (length / maxAudience).Truncate(time.Minute) + time.Minute
+	steps, err := s.Store.Series(ctx, session.Handle, session.StartedAt.Truncate(time.Minute), a.Step, MaxSteps)
+	for _, one := range steps {
+		if !one.At.Add(a.Step).Before(session.StartedAt) && !one.At.After(session.EndedAt) {
+			a.Steps = append(a.Steps, one)
+		}
+	}
+	return a, err
+}
+
 func (s *Service) session(ctx context.Context, handle protocol.Handle, showID string) (Session, bool, error) {
 	if showID == "" {
 		return s.Last(ctx, handle)

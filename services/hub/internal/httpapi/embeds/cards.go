@@ -72,7 +72,7 @@ func (s *Server) png(ctx context.Context, tag string, c *card.Card) ([]byte, err
 	})
 }
 
-// item is a call, market or operator that can be shared. It has a card, a URL and the ledger response.
+// item is a call, market, operator or broadcast that can be shared. It has a card, a URL and the ledger response.
 type item struct {
 	card.Card
 	kind     share.Kind
@@ -82,12 +82,13 @@ type item struct {
 	market   *marketv1.Market                    // nil unless kind is share.Market
 	sides    *openapi.MarketSides                // of the market or of the market of the call; nil if they are Yes and No
 	record   *recordv1.GetOperatorRecordResponse // nil unless kind is share.Operator
+	show     livestream.Session                  // valid if kind is broadcast
 	side     string                              // name of the called side, or of the side YES of a market
 	disputed bool                                // the outcome of the market is under review
 }
 
 var errItemNotFound = apperr.New(apperr.NotFound, "not_found",
-	"there is no such card; kind must be operator, market or signal, and id must exist")
+	"there is no such card; kind must be operator, market, signal or broadcast, and id must exist")
 
 // item returns the item with the given kind and id. Error: not_found.
 func (s *Server) item(ctx context.Context, kind, id string) (item, error) {
@@ -98,6 +99,8 @@ func (s *Server) item(ctx context.Context, kind, id string) (item, error) {
 		return s.marketItem(ctx, id)
 	case share.Operator:
 		return s.operatorItem(ctx, id)
+	case broadcast:
+		return s.broadcastItem(ctx, id)
 	}
 	return item{}, errItemNotFound
 }

@@ -62,6 +62,8 @@ func (s *Server) addChart(ctx context.Context, t *item) {
 		if t.Chart = s.priceChart(ctx, t.id, protocol.Yes, from, now, interval); t.Chart != nil {
 			t.Chart.Caption = "Price of " + t.side + ", last 7 days"
 		}
+	case broadcast:
+		t.Chart = s.audienceChart(ctx, t.show)
 	case share.Operator:
 		course, err := s.Ledger.Records.GetCourse(ctx, &recordv1.GetCourseRequest{Handle: t.id})
 		if err == nil {

@@ -105,19 +105,14 @@ func TestViewerPlot(t *testing.T) {
 		return livestream.Step{At: from.Add(time.Duration(minute) * time.Minute), Viewers: viewers}
 	}
 	call := &signalv1.Signal{Id: "7", Direction: "NO", CreatedAt: timestamppb.New(from.Add(5 * time.Minute))}
-	p := newViewerPlot(session, time.Minute, []livestream.Step{step(-3, 90), step(0, 2), step(4, 8), step(11, 90)}, []*signalv1.Signal{call})
+	p := newViewerPlot(session, livestream.Audience{Step: time.Minute, Steps: []livestream.Step{step(0, 2), step(4, 8)}}, []*signalv1.Signal{call})
 	if p.Label != "Viewers of the broadcast: at most 8, with 1 call" || len(p.Table) != 2 || p.Table[1] != (viewerRow{"12:04 UTC", "8"}) {
 		t.Errorf("%+v", p)
 	}
 	if want := (viewerMark{position{"50%", "0%"}, "7", "side-no", "NO at 0¢, 18 Sep, 12:05"}); len(p.Marks) != 1 || p.Marks[0] != want {
 		t.Errorf("markers %+v, want %+v", p.Marks, want)
 	}
-	if short := newViewerPlot(session, time.Minute, []livestream.Step{step(0, 2)}, nil); short.Words == "" || short.Line != "" {
+	if short := newViewerPlot(session, livestream.Audience{Step: time.Minute, Steps: []livestream.Step{step(0, 2)}}, nil); short.Words == "" || short.Line != "" {
 		t.Errorf("one step: %+v", short)
-	}
-	for length, want := range map[time.Duration]time.Duration{0: time.Minute, 90 * time.Minute: time.Minute, 5 * time.Hour: 3 * time.Minute} {
-		if got := viewerStep(length); got != want {
-			t.Errorf("a session of %s has steps of %s, want %s", length, got, want)
-		}
 	}
 }

@@ -32,9 +32,9 @@ type homePage struct {
 
 // broadcastRow is a live broadcast on the home page.
 type broadcastRow struct {
-	Handle, Viewers string
-	Title, URL      string // of the market that the operator discusses; empty: none
-	Since           time.Time
+	Handle, Show, Viewers string
+	Title, URL            string // of the market that the operator discusses; empty: none
+	Since                 time.Time
 }
 
 // home handles GET /. Without a session, the page explains the service and shows the latest activity. Parts that cannot be read within
@@ -86,7 +86,7 @@ func (s *server) broadcasts(ctx context.Context) ([]broadcastRow, error) {
 }
 
 func broadcastRowOf(show livestream.Show) broadcastRow {
-	row := broadcastRow{Handle: string(show.Handle), Viewers: format.CountOf(show.Viewers, "viewer"), Since: show.StartedAt}
+	row := broadcastRow{Handle: string(show.Handle), Show: show.ShowID, Viewers: format.CountOf(show.Viewers, "viewer"), Since: show.StartedAt}
 	if show.Signal != nil {
 		row.Title, row.URL = show.Signal.Name, site.MarketPath+string(show.Signal.MarketID)
 	}

@@ -146,6 +146,9 @@ func (s *server) live(c echo.Context) error {
 	}
 	p.Wide, p.OGType, p.Nav = true, "video.other", "live"
 	p.AddPreview(s.HubURL, "operator", p.Handle)
+	if shown := cmp.Or(showID, air.Session.ID); air.Approved && shown != "" && (p.OnAir || p.IsRecap) {
+		p.AddPreview(s.HubURL, "broadcast", p.Handle+"."+shown)
+	}
 	if p.OnAir {
 		p.Stream, p.Started = air.Session.URL, protocol.Stamp(air.Session.StartedAt)
 	}

@@ -32,8 +32,8 @@ type liveListPage struct {
 
 // pastRow is a broadcast that has ended.
 type pastRow struct {
-	Handle, Peak, Title, URL string
-	EndedAt                  time.Time
+	Handle, Show, Peak, Title, URL string
+	EndedAt                        time.Time
 }
 
 // segmentRow is a later segment of the programme.
@@ -79,7 +79,7 @@ func (s *server) recentBroadcasts(ctx context.Context) ([]pastRow, error) {
 }
 
 func pastRowOf(past livestream.Past) pastRow {
-	row := pastRow{Handle: string(past.Handle), Peak: format.CountOf(past.Peak, "viewer"), EndedAt: past.EndedAt}
+	row := pastRow{Handle: string(past.Handle), Show: past.ShowID, Peak: format.CountOf(past.Peak, "viewer"), EndedAt: past.EndedAt}
 	if past.Signal != nil {
 		row.Title, row.URL = past.Signal.Name, site.MarketPath+string(past.Signal.MarketID)
 	}

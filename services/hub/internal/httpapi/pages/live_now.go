@@ -72,8 +72,7 @@ const recapCalls = 20
 // recap is a recap with the viewers over time.
 type recap struct {
 	*livestream.Recap
-	step  time.Duration
-	steps []livestream.Step
+	viewers livestream.Audience
 }
 
 // readRecap returns the recap of a session, or of the newest session if showID is empty. It returns no steps for an open session.
@@ -83,8 +82,7 @@ func (s *server) readRecap(ctx context.Context, handle protocol.Handle, showID s
 	if err != nil || out.Recap == nil || out.Session.EndedAt.IsZero() {
 		return out, err
 	}
-	out.step = viewerStep(out.Length)
-	out.steps, err = s.OnAir.Store.Series(ctx, handle, out.Session.StartedAt.Truncate(time.Minute), out.step, livestream.MaxSteps)
+	out.viewers, err = s.OnAir.Audience(ctx, out.Session)
 	return out, err
 }
 
@@ -108,7 +106,7 @@ func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim
 				EndedAt: r.Session.EndedAt, Length: format.CountOf(int64(r.Length.Minutes()), "minute"),
 				Peak: format.CountOf(r.Peak, "viewer"), Count: r.Count, Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
 				Lost: format.Grouped(r.Lost), Score: format.Signed(int(r.Score)),
-				Calls: callsOf(r.Calls[:min(len(r.Calls), recapCalls)], nil), Plot: newViewerPlot(r.Session, r.step, r.steps, r.Calls),
+				Calls: callsOf(r.Calls[:min(len(r.Calls), recapCalls)], nil), Plot: newViewerPlot(r.Session, r.viewers, r.Calls),
 				URL: s.HubURL + recapPath(a.Handle, r.Session.ID),
 			}
 		}

@@ -27,15 +27,13 @@ type viewerMark struct {
 // viewerRow is one step in the table of a viewerPlot.
 type viewerRow struct{ At, Viewers string }
 
-// newViewerPlot returns the plot of a session that has ended. Steps outside the session are left out.
-func newViewerPlot(session livestream.Session, step time.Duration, steps []livestream.Step, calls []*signalv1.Signal) (p viewerPlot) {
+// newViewerPlot returns the plot of a session that has ended.
+func newViewerPlot(session livestream.Session, viewers livestream.Audience, calls []*signalv1.Signal) (p viewerPlot) {
 	var line []sample
 	most := int64(1)
-	for _, s := range steps {
-		if !s.At.Add(step).Before(session.StartedAt) && !s.At.After(session.EndedAt) {
-			line = append(line, sample{float64(max(s.At.Unix(), session.StartedAt.Unix())), float64(s.Viewers)})
-			most = max(most, s.Viewers)
-		}
+	for _, s := range viewers.Steps {
+		line = append(line, sample{float64(max(s.At.Unix(), session.StartedAt.Unix())), float64(s.Viewers)})
+		most = max(most, s.Viewers)
 	}
 	if len(line) < 2 {
 		p.Words = "The broadcast was too short for a chart of its viewers."
@@ -64,11 +62,3 @@ func newViewerPlot(session livestream.Session, step time.Duration, steps []lives
 	}
 	return p
 }
-
-// viewerStep returns the length of a step in the plot of a broadcast: a whole number of minutes, so that there are at most
-// maxViewerSteps.
-func viewerStep(length time.Duration) time.Duration {
-	return (length / maxViewerSteps).Truncate(time.Minute) + time.Minute
-}
-
-const maxViewerSteps = 120

@@ -47,7 +47,7 @@ func readStatic(name string) ([]byte, error) {
 
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": scriptType, ".mjs": scriptType, ".svg": "image/svg+xml",
-	".txt": textType, ".ico": "image/x-icon",
+	".txt": textType, ".ico": "image/x-icon", ".ts": "video/mp2t",
 }
 
 const (

@@ -160,6 +160,47 @@ for (const button of navigator.clipboard ? root.querySelectorAll('[data-copy]') 
   });
 }
 
+const signalSeconds = 2; // length of the picture of the test signal
+const signalLength = 150; // number of pictures
+
+// sendTestSignal sends colour bars to the stream as an encoder would, until the signal ends or stopped returns true. It reports
+// whether the server accepted all of it.
+async function sendTestSignal(video, to, stopped) {
+  const send = async (url, type, body) => (await fetch(url, { method: 'PUT', headers: { 'Content-Type': type }, body, signal: AbortSignal.timeout(10000) })).ok;
+  const picture = await (await fetch(video)).blob();
+  const first = Math.floor(Date.now() / 1000 / signalSeconds);
+  const names = [];
+  for (let n = first; n < first + signalLength && !stopped(); n++) {
+    names.push(`test${n}.ts`);
+    if (names.length > 5) names.shift();
+    const list = ['#EXTM3U', '#EXT-X-VERSION:3', `#EXT-X-TARGETDURATION:${signalSeconds}`, `#EXT-X-MEDIA-SEQUENCE:${n - names.length + 1}`];
+    for (const name of names) list.push('#EXT-X-DISCONTINUITY', `#EXTINF:${signalSeconds},`, name);
+    const accepted = await send(to.replace(/[^/]*$/, names.at(-1)), 'video/mp2t', picture) && await send(to, 'application/vnd.apple.mpegurl', `${list.join('\n')}\n`);
+    if (!accepted) return false;
+    await new Promise((next) => setTimeout(next, (n + 1) * signalSeconds * 1000 - Date.now()));
+  }
+  return true;
+}
+
+const testSignal = at('test-signal');
+if (testSignal && [location.origin, ...root.dataset.origins.split(' ')].includes(new URL(at('ingest-push').textContent).origin)) {
+  let sending = false;
+  testSignal.hidden = false;
+  testSignal.addEventListener('click', async () => {
+    if (sending) {
+      sending = false;
+      return;
+    }
+    sending = true;
+    write(testSignal, 'Stop test signal');
+    showMessage('The test signal is on. Go live to see it on your live page.');
+    const sent = await sendTestSignal(testSignal.dataset.video, at('ingest-push').textContent, () => !sending).catch(() => false);
+    sending = false;
+    write(testSignal, 'Send test signal');
+    showMessage(sent ? 'The test signal has ended.' : 'The server did not accept the test signal. Create a new stream key.');
+  });
+}
+
 function onSubmit(id, act) {
   at(id).addEventListener('submit', async (e) => {
     e.preventDefault();
