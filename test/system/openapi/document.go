@@ -42,8 +42,8 @@ type Operation struct {
 // these types.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{
-		"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "image/x-icon", "application/jsonl", "application/yaml",
-		"application/xml", "application/atom+xml",
+		"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "image/x-icon", "video/mp2t",
+		"application/jsonl", "application/yaml", "application/xml", "application/atom+xml",
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
