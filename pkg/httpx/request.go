@@ -52,7 +52,7 @@ func cleanParams(c echo.Context) error {
 
 // secretParams contains the query parameters whose values are never logged.
 var secretParams = map[string]bool{
-	"secret": true, "token": true, "code": true, "key": true, "state": true, "signature": true,
+	"secret": true, "token": true, "t": true, "code": true, "key": true, "state": true, "signature": true,
 	"access_token": true, "refresh_token": true, "id_token": true, "client_secret": true,
 	"code_verifier": true, "code_challenge": true, "return_to": true, "authorization": true, "cookie": true, "password": true,
 }

@@ -53,6 +53,7 @@ var subjects = map[string]map[string][]string{
 		"account":       {"operator", "notification"},                                        // an account belongs to an operator; its deletion is a notification
 		"grant":         {"caller"},
 		"caller":        {"operator"},                                             // a caller is an operator with scopes
+		"email":         {"notification", "operator"},                             // letters have notifications
 		"follow":        {"operator"},                                             // operators follow operators
 		"identityclaim": {"operator"},                                             // a claim belongs to an operator
 		"message":       {"identityclaim"},                                        // a payout address is parsed like a wallet address

@@ -2,12 +2,16 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalcast/signalcast/pkg/config"
 	"github.com/signalcast/signalcast/pkg/oidc"
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -31,6 +35,10 @@ type AccountConfig struct {
 	DigestServer config.Secret `env:"DIGEST_SMTP_URL"` // smtp:// or smtps://, with user and password
 	DigestFrom   string        `env:"DIGEST_FROM"`
 	DigestTo     []string      `env:"DIGEST_TO"`
+
+	// MailServer is the mail server of letters to users. Without it there is no e-mail for users.
+	MailServer config.Secret `env:"MAIL_SMTP_URL"` // smtp:// or smtps://, with user and password
+	MailFrom   string        `env:"MAIL_FROM"`
 
 	// PushKey is the private key that identifies this installation to push services. Without it there is no web push.
 	PushKey config.Secret `env:"WEBPUSH_PRIVATE_KEY"`
@@ -58,6 +66,11 @@ func (c *AccountConfig) check(r *config.Report) {
 			r.Fail("WEBPUSH_PRIVATE_KEY", err.Error())
 		}
 	}
+	if c.MailServer.IsSet() {
+		if _, err := c.userMail(r.Env()); err != nil {
+			r.Fail("MAIL_SMTP_URL", "or MAIL_FROM is invalid: "+err.Error())
+		}
+	}
 	if !c.DigestServer.IsSet() {
 		return
 	}
@@ -77,9 +90,36 @@ func (c *AccountConfig) mail(env config.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
 }
 
-// accounts builds the services of follows, identity claims, payouts, profiles and the digest. It returns an error if the settings
+// userMail returns the client of the mail server of letters to users, with the same rule as the method mail.
+func (c *AccountConfig) userMail(env config.Env) (*mail.Server, error) {
+	return mail.ParseServer(c.MailServer.Reveal(), c.MailFrom, !env.Production())
+}
+
+// newEmail builds the service of the e-mail settings of users, and with a mail server the worker that sends letters.
+func (a *App) newEmail(secrets email.Secrets) (*email.Service, error) {
+	limit := ratelimit.New(a.redis, ratelimit.Config{
+		Name: "email", Limit: email.MaxLetters, Window: 24 * time.Hour, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.onFallback("email"),
+	})
+	s := &email.Service{
+		Store: a.store, Secrets: secrets, Enabled: a.cfg.Accounts.MailServer.IsSet(), Now: a.now,
+		Allow: func(ctx context.Context, key string) bool { return limit.Allow(ctx, key).Allowed },
+	}
+	if !s.Enabled {
+		return s, nil
+	}
+	server, err := a.cfg.Accounts.userMail(a.cfg.Env)
+	if err != nil {
+		return nil, err
+	}
+	a.letters = &email.Worker{
+		Service: s, Outbox: a.store, Sender: server, Markets: a.api.Markets, Describe: pages.NotificationLine, HubURL: a.cfg.base(), Log: a.log,
+	}
+	return s, nil
+}
+
+// accounts builds the services of follows, identity claims, payouts, profiles, e-mail and the digest. It returns an error if the settings
 // of the mail server are invalid.
-func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
+func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.Accounts, error) {
 	cfg := &a.cfg.Accounts
 	var sender digest.Sender = mail.Log{Log: a.log}
 	if cfg.DigestServer.IsSet() {
@@ -88,6 +128,10 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 			return httpapi.Accounts{}, err
 		}
 		sender = server
+	}
+	letters, err := a.newEmail(secrets)
+	if err != nil {
+		return httpapi.Accounts{}, err
 	}
 	people := identityclaim.Accounts{Ledger: a.api.Operators}
 	return httpapi.Accounts{
@@ -101,6 +145,7 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 		Digests:         digest.NewService(sender, a.store, a.now),
 		Notices:         a.store,
 		Data:            a.store,
+		Email:           letters,
 		IdentityDetails: identityOf(verifier),
 	}, nil
 }

@@ -39,6 +39,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
@@ -94,7 +95,8 @@ type App struct {
 	videoHost ingest.Provider
 	clips     *clip.Service
 	notices   notification.Worker
-	pushes    *push.Sender // nil without web push
+	pushes    *push.Sender  // nil without web push
+	letters   *email.Worker // nil without a mail server
 	deletion  account.Deletion
 	origin    *hls.Origin            // nil if this hub has no video origin
 	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
@@ -187,7 +189,7 @@ func (a *App) buildServers() error {
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})
-	if d.Accounts, err = a.accounts(verifier); err != nil {
+	if d.Accounts, err = a.accounts(verifier, d.Sessions); err != nil {
 		return err
 	}
 	secure := a.cfg.Env.SecureCookies()
@@ -238,6 +240,7 @@ func (a *App) buildServers() error {
 		},
 		Notices:      d.Accounts.Notices,
 		Push:         a.store,
+		Email:        d.Accounts.Email,
 		PushKey:      a.pushKey(),
 		PublicRead:   a.server.PublicRead,
 		Login:        a.server.Login,
@@ -364,6 +367,7 @@ const (
 	eraseLease   int64 = 7201030
 	closingLease int64 = 7201031
 	pushLease    int64 = 7201032
+	emailLease   int64 = 7201033
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -392,6 +396,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	if a.pushes != nil {
 		parts = append(parts, lead("web push", pushLease, a.pushes.Run))
+	}
+	if a.letters != nil {
+		parts = append(parts, lead("letters", emailLease, a.sendLetters))
 	}
 	parts = append(parts, a.videoParts()...)
 	return service.Life{

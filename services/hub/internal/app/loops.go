@@ -7,6 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 )
@@ -116,6 +117,20 @@ func (a *App) notifyClosing(ctx context.Context) error {
 		if err := a.notices.NotifyClosing(ctx, a.now()); err != nil && ctx.Err() == nil {
 			a.log.WarnContext(ctx, "notifications of closing markets failed", "error", err)
 		}
+		return nil
+	})
+}
+
+// sendLetters sends letters to users every email.RoundEvery. It continues after an error and logs only the first of consecutive
+// errors.
+func (a *App) sendLetters(ctx context.Context) error {
+	failing := false
+	return dbtime.Every(ctx, email.RoundEvery, func() error {
+		err := a.letters.Round(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "letters delayed", "error", err)
+		}
+		failing = err != nil
 		return nil
 	})
 }

@@ -6,7 +6,16 @@ import (
 	"encoding/base64"
 )
 
-// sealKey separates the keys of Seal from the signatures of sessions and of forms.
+// Sign returns the signature of a text for a purpose, which is one word, with the first secret.
+func (s *Sessions) Sign(purpose, text string) string { return s.signature(purpose + " " + text) }
+
+// IsSigned reports whether a signature is that of a text for a purpose with one of the secrets.
+func (s *Sessions) IsSigned(purpose, text, signature string) bool {
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	return err == nil && s.signed(purpose+" "+text, mac)
+}
+
+// sealKey separates the keys of Seal from the signatures of sessions, of forms and of texts.
 const sealKey = "seal "
 
 // Seal encrypts a text with AES-256-GCM and a key that is derived from the first secret. The result fits in a cookie.

@@ -61,9 +61,9 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, s.signature(uid)
 }
 
-// signature returns the value of the second session cookie: the signature of the first one with the first secret.
-func (s *Sessions) signature(uid string) string {
-	return base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
+// signature returns the signature of a text with the first secret. The second session cookie is the signature of the first one.
+func (s *Sessions) signature(text string) string {
+	return base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], text))
 }
 
 // Read verifies the signature of session cookies and then their age. Errors: unauthenticated with the reason expired for an

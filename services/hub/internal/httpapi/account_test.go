@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalcast/signalcast/pkg/ratelimit"
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
@@ -43,6 +45,7 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 	p, now := &accountFakes{wallets: map[string][]string{}}, b.clock.Now
 	accounts := identityclaim.Accounts{Ledger: deps.Ledger.Operators}
 	b.people = p
+	limit := ratelimit.NewLocal("email", email.MaxLetters, 24*time.Hour, now)
 	deps.Accounts = httpapi.Accounts{
 		Follows:  follow.NewService(operator.Directory{Ledger: deps.Ledger.Operators}, b.store, now),
 		Claims:   identityclaim.NewService([]identityclaim.Station{{Name: "partner", Profile: "https://partner.example/u/"}}, accounts, p, b.store, now),
@@ -51,6 +54,9 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 		Digests:  digest.NewService(p, b.store, now),
 		Notices:  b.store,
 		Data:     b.store,
+		Email: &email.Service{Store: b.store, Secrets: deps.Sessions, Enabled: true, Now: now, Allow: func(_ context.Context, key string) bool {
+			return limit.Allow(key).Allowed
+		}},
 	}
 }
 

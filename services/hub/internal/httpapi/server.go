@@ -23,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -117,6 +118,7 @@ type Accounts struct {
 	Digests  *digest.Service
 	Notices  notification.Store
 	Data     account.Store
+	Email    *email.Service
 	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
@@ -158,7 +160,7 @@ func New(cfg Config, d Deps) *Server {
 	audits := request.Audit{Entries: d.Audit, Log: d.Log, Now: d.Now, NewID: d.NewID}
 	s.reads = reads.New(&reads.Server{
 		HubURL: cfg.HubURL, VenueA: cfg.VenueA, Ledger: d.Ledger, Follows: d.Accounts.Follows, OnAir: d.OnAir, Pins: d.Pins,
-		Accounts: d.Accounts.Data, Log: d.Log, Now: d.Now,
+		Accounts: d.Accounts.Data, Email: d.Accounts.Email, Log: d.Log, Now: d.Now,
 	}, caches)
 	s.stations = stationapi.New(&stationapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Network: d.Network, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,

@@ -1,2 +1,2 @@
-// Package mail sends digests by SMTP, or writes them to the log if no mail server is configured.
+// Package mail sends letters by SMTP. Without a mail server, the digest of the administrators is written to the log.
 package mail

@@ -16,6 +16,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 )
 
 // sendTime is the time limit for the connection and the delivery of one mail.
@@ -30,26 +31,27 @@ func (l Log) Send(ctx context.Context, d digest.Letter) (int, error) {
 	return 1, nil
 }
 
-// Server is the client of a mail server, with the sender and the recipients of digests. It implements digest.Sender.
+// Server is the client of a mail server, with the sender. It sends letters to users and, with recipients, the digest of the
+// administrators. It implements email.Sender and digest.Sender.
 type Server struct {
 	host           string
 	port           int
 	implicit       bool // TLS from the start of the connection
 	user, password string
-	from, domain   string // sender address, and its domain
-	to             []string
+	from, domain   string   // sender address, and its domain
+	to             []string // recipients of the digest of the administrators
 	plain          bool
 }
 
-// Parse parses the address of a mail server, the sender and the recipients. The address is smtp://[user:password@]host[:port]
-// for STARTTLS, or the same with smtps for implicit TLS. plain permits a server without TLS, for development. Errors do not
-// contain the address, because it contains the password.
-func Parse(address, from string, to []string, plain bool) (*Server, error) {
+// ParseServer parses the address of a mail server and the sender. The address is smtp://[user:password@]host[:port] for STARTTLS,
+// or the same with smtps for implicit TLS. plain permits a server without TLS, for development. Errors do not contain the address,
+// because it contains the password.
+func ParseServer(address, from string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
 		return nil, errors.New("the URL must be smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]")
 	}
-	s := &Server{host: u.Hostname(), port: 587, implicit: u.Scheme == "smtps", from: from, to: to, plain: plain}
+	s := &Server{host: u.Hostname(), port: 587, implicit: u.Scheme == "smtps", from: from, plain: plain}
 	if s.implicit {
 		s.port = 465
 	}
@@ -62,37 +64,86 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 		s.user = u.User.Username()
 		s.password, _ = u.User.Password()
 	}
+	sender, err := mail.ParseAddress(from)
+	if err != nil {
+		return nil, errors.New("the sender is not a mail address")
+	}
+	s.domain = sender.Address[strings.LastIndexByte(sender.Address, '@')+1:]
+	return s, nil
+}
+
+// Parse is like ParseServer, with the recipients of digests.
+func Parse(address, from string, to []string, plain bool) (*Server, error) {
+	s, err := ParseServer(address, from, plain)
+	if err != nil {
+		return nil, err
+	}
 	if len(to) == 0 {
 		return nil, errors.New("at least one recipient is required")
 	}
-	for i, a := range append(to[:len(to):len(to)], from) {
-		parsed, err := mail.ParseAddress(a)
-		switch {
-		case err != nil && i == len(to):
-			return nil, errors.New("the sender is not a mail address")
-		case err != nil:
+	for i, a := range to {
+		if _, err := mail.ParseAddress(a); err != nil {
 			return nil, fmt.Errorf("recipient %d is not a mail address", i+1)
 		}
-		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // after the loop: the domain of the sender
 	}
+	s.to = to
 	return s, nil
 }
 
 // Send implements digest.Sender. It sends one message to all recipients.
 func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, sendTime)
-	defer cancel()
+	m, err := s.message("digest-"+d.Date, d.Subject, d.Text, s.to...)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.send(ctx, m); err != nil {
+		return 0, fmt.Errorf("send mail: %w", err)
+	}
+	return len(s.to), nil
+}
+
+// Deliver implements email.Sender.
+func (s *Server) Deliver(ctx context.Context, l email.Letter) error {
+	m, err := s.message(l.ID, l.Subject, l.Text, l.To)
+	if err != nil {
+		return errors.New("the letter is invalid")
+	}
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic answers
+	if l.Unsubscribe != "" {
+		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+l.Unsubscribe+">")
+		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
+	}
+	err = s.send(ctx, m)
+	var refusal *gomail.SendError
+	switch {
+	case !errors.As(err, &refusal):
+		return err
+	case refusal.Reason == gomail.ErrSMTPRcptTo && refusal.ErrorCode() >= 500:
+		return email.ErrBounced
+	}
+	return fmt.Errorf("%s: status %d", refusal.Reason, refusal.ErrorCode()) // the text of the server can contain the recipient
+}
+
+// message returns a message in plain text. By the id, mail programs detect a repeated message.
+func (s *Server) message(id, subject, text string, to ...string) (*gomail.Msg, error) {
 	m := gomail.NewMsg()
 	if err := m.From(s.from); err != nil {
-		return 0, fmt.Errorf("sender: %w", err)
+		return nil, fmt.Errorf("sender: %w", err)
 	}
-	if err := m.To(s.to...); err != nil {
-		return 0, fmt.Errorf("recipients: %w", err)
+	if err := m.To(to...); err != nil {
+		return nil, fmt.Errorf("recipients: %w", err)
 	}
-	m.Subject(d.Subject)
+	m.Subject(subject)
 	m.SetDate()
-	m.SetMessageIDWithValue("digest-" + d.Date + "@" + s.domain) // by this id, mail clients detect a repeated mail
-	m.SetBodyString(gomail.TypeTextPlain, d.Text)
+	m.SetMessageIDWithValue(id + "@" + s.domain)
+	m.SetBodyString(gomail.TypeTextPlain, text)
+	return m, nil
+}
+
+// send sends a message to its recipients over a new connection.
+func (s *Server) send(ctx context.Context, m *gomail.Msg) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
 	var conn net.Conn
 	defer func() { // closes the connection even after an error during the SMTP session
 		if conn != nil {
@@ -117,12 +168,9 @@ func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	}
 	client, err := gomail.NewClient(s.host, options...)
 	if err != nil {
-		return 0, fmt.Errorf("mail server: %w", err)
+		return fmt.Errorf("mail server: %w", err)
 	}
-	if err := client.DialAndSendWithContext(ctx, m); err != nil {
-		return 0, fmt.Errorf("send mail: %w", err)
-	}
-	return len(s.to), nil
+	return client.DialAndSendWithContext(ctx, m)
 }
 
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {

@@ -47,6 +47,11 @@ const (
 	DeletionRequested Kind = "deletion_requested"
 )
 
+// Mailed lists the kinds that are also sent at once to a confirmed e-mail address.
+var Mailed = []Kind{
+	KeyAdded, AppAdded, SignerAdded, NewDevice, PayoutChanged, TextHidden, StreamerApproved, StreamerRefused, ExportReady, DeletionRequested,
+}
+
 // Grouped lists the kinds whose facts of one day, and of one followed forecaster, are one entry.
 var Grouped = []Kind{Followed, ForecasterCalled, ForecasterLive, ForecasterTake}
 

@@ -365,6 +365,9 @@ func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, repl
 		if err := q.DeleteProfileLink(ctx, string(handle)); err != nil {
 			return err
 		}
+		if err := q.DeleteEmail(ctx, user); err != nil {
+			return err
+		}
 		return q.EraseAccount(ctx, db.EraseAccountParams{
 			UserID: string(user), Handle: string(handle), Replacement: string(replacement),
 		})

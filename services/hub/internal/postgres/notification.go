@@ -212,7 +212,7 @@ func (n *notificationBatch) insert(ctx context.Context, q *db.Queries) error {
 	if len(n.IDs) == 0 {
 		return nil
 	}
-	n.Grouped, n.Pushed = words(notification.Grouped), words(notification.Pushed)
+	n.Grouped, n.Pushed, n.Mailed = words(notification.Grouped), words(notification.Pushed), words(notification.Mailed)
 	return q.InsertNotifications(ctx, n.InsertNotificationsParams)
 }
 

@@ -77,7 +77,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "search", "settings", "report", "live_list", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
-		"article", "compare", "status", "member", "notifications", "switches", "following",
+		"article", "compare", "status", "member", "notifications", "switches", "following", "letter",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -190,6 +190,11 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke", "session", "no-store", s.revokeSession),
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke-all", "session", "no-store", s.revokeSessions),
 		page(http.MethodPost, site.SettingsPath+"/push", "session", "no-store", s.changePush),
+		page(http.MethodPost, site.SettingsPath+"/email", "session", "no-store", s.changeEmail),
+		page(http.MethodGet, confirmPath, "public", "no-store", s.confirmation),
+		page(http.MethodPost, confirmPath, "public", "no-store", s.confirmEmail),
+		page(http.MethodGet, unsubscribePath, "public", "no-store", s.unsubscription),
+		page(http.MethodPost, unsubscribePath, "public", "no-store", s.unsubscribe),
 		page(http.MethodPost, site.SettingsPath+"/export", "session", "no-store", s.startExport),
 		download,
 		page(http.MethodPost, site.SettingsPath+"/delete", "session", "no-store", s.deleteAccount),

@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
@@ -31,6 +32,7 @@ type settingsPage struct {
 	Here    bool           // this device is in Devices and has no notifications
 	Export  account.Export // newest export of the account
 	HasFile bool           // this device can download the export
+	Email   emailSection
 	// SignInAgain is the URL of a new sign-in that a change needs; empty: none.
 	SignInAgain string
 	// ConfirmDeletion shows the second step of a deletion. Typed is the handle that the visitor entered.
@@ -52,6 +54,8 @@ type deviceRow struct {
 var settingsNotices = map[string]string{
 	"push-on": "Notifications are on.", "push-off": "Notifications are off.", "revoked": "The device is signed out.",
 	"export":   "Your data is ready. Download it on this device within 24 hours.",
+	"email":    "A confirmation letter is sent. Open its link within 24 hours.", "email-off": "E-mail is off and the address is deleted.",
+	"digest":   "The digest is saved.",
 	"reopened": "Your account is open again. Create new API keys, and connect your apps and streams again.",
 }
 
@@ -72,10 +76,12 @@ func (s *server) showSettings(c echo.Context, status int, v site.Viewer, set fun
 		return s.Sessions.List(ctx, me)
 	})
 	export := site.ReadPart(g, "export", func(ctx context.Context) (account.Export, error) { return s.People.Data.LastExport(ctx, me) })
+	mail := site.ReadPart(g, "email", func(ctx context.Context) (email.Settings, error) { return s.Email.Settings(ctx, me) })
 	unavailable := g.Wait()
 	p := settingsPage{
 		Layout: s.NewLayout(c, "Settings", "", ""), Handle: v.Handle,
 		Devices: deviceRows(devices.Value, s.SessionStart(c)), PushKey: s.PushKey,
+		Email: s.emailSection(mail.Value),
 	}
 	p.Here = slices.ContainsFunc(p.Devices, func(one deviceRow) bool { return one.Current && !one.Pushes })
 	if s.Now().Before(export.Value.Until()) {

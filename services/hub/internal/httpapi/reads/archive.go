@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
@@ -105,7 +106,29 @@ func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Ope
 			return err
 		}
 	}
+	err = writeSection(z, "email", func(after string) ([]account.Row, error) {
+		if after != "" {
+			return nil, nil
+		}
+		return s.emailRows(ctx, me.ID)
+	})
+	if err != nil {
+		return err
+	}
 	return z.Close()
+}
+
+// emailRows returns the e-mail settings of an account, with the decrypted address. There are none without settings.
+func (s *Server) emailRows(ctx context.Context, me operator.ID) ([]account.Row, error) {
+	set, err := s.Email.Settings(ctx, me)
+	if err != nil || set.Digest == "" {
+		return nil, err
+	}
+	row, err := json.Marshal(map[string]any{
+		"address": s.Email.Address(me, set.Sealed), "confirmedAt": protocol.StampOrNull(set.ConfirmedAt), "digest": set.Digest,
+		"bouncedAt": protocol.StampOrNull(set.BouncedAt),
+	})
+	return []account.Row{{Key: "1", JSON: string(row)}}, err
 }
 
 // writeCalls writes the record of an operator in one format.

@@ -7,6 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
@@ -40,6 +41,7 @@ type Server struct {
 	OnAir    *livestream.Service
 	Pins     market.Store
 	Accounts account.Store
+	Email    *email.Service
 	Log      *slog.Logger
 	Now      func() time.Time
 

@@ -13,7 +13,7 @@ UPDATE notification_cursor SET seq = sqlc.arg(upto)::bigint WHERE seq = sqlc.arg
 -- fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
 -- with the same subject changes nothing. Rows are locked in the order of their keys, as in MarkNotificationsRead. The outbox
 -- receives each fact with up to 50 of the notified users, and the ids of their rows. Rows of the pushed kinds wait for
--- each web push subscription of their users.
+-- each web push subscription of their users, and those of the mailed kinds for the confirmed e-mail address.
 WITH entered AS (
     INSERT INTO notifications AS n
         (id, user_id, kind, subject, actor, handle, market_id, signal_id, status, score, reason, count, seq, created_at)
@@ -48,6 +48,13 @@ WITH entered AS (
     SELECT s.user_id, s.issued_at, e.id, e.created_at
     FROM entered e JOIN sessions s ON s.user_id = e.user_id AND s.push IS NOT NULL
     WHERE e.kind = ANY (@pushed::text[])
+    ON CONFLICT DO NOTHING
+), letters AS (
+    INSERT INTO email_messages (id, user_id, kind, notification_id, created_at, due_at)
+    SELECT e.id, e.user_id, 'notice', e.id, e.created_at, e.created_at
+    FROM entered e JOIN email_addresses a ON a.user_id = e.user_id AND a.confirmed_at IS NOT NULL
+    WHERE e.kind = ANY (@mailed::text[])
+    FOR KEY SHARE OF a
     ON CONFLICT DO NOTHING
 ), parts AS (
     SELECT e.id, e.user_id, e.kind, e.seq, e.created_at, row_number() OVER (PARTITION BY e.kind, e.seq) / 50 AS part FROM entered e

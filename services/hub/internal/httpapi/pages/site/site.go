@@ -23,6 +23,7 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
@@ -66,6 +67,7 @@ type Deps struct {
 	Notices      notification.Store
 	Push         notification.Subscriptions
 	PushKey      string // public key of this installation for web push; empty: there is no web push
+	Email        *email.Service
 	Messages     *message.Service
 	Provider     string // name of the identity provider
 	// PublicRead returns a handler for a public page. It accepts every valid bearer credential.

@@ -1,0 +1,172 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Paths of the links in letters.
+const (
+	confirmPath     = "/email/confirm"
+	unsubscribePath = "/unsubscribe"
+)
+
+// emailSection is the section of the account page about e-mail.
+type emailSection struct {
+	On       bool // the installation has a mail server, or the visitor has settings
+	Enabled  bool // an address can be entered
+	Settings email.Settings
+	Typed    string       // address that the visitor entered
+	Digest   email.Digest // choice of the form
+	Error    string
+	Choices  []emailChoice
+}
+
+// emailChoice is an option of the digest.
+type emailChoice struct {
+	Value email.Digest
+	Label string
+}
+
+var emailChoices = []emailChoice{
+	{email.Off, "No digest"}, {email.Daily, "Every day at 08:00 UTC"}, {email.Weekly, "Every Monday at 08:00 UTC"},
+}
+
+func (s *server) emailSection(settings email.Settings) emailSection {
+	return emailSection{
+		On: s.Email.Enabled || settings.Digest != "", Enabled: s.Email.Enabled, Settings: settings,
+		Digest: cmp.Or(settings.Digest, email.Off), Choices: emailChoices,
+	}
+}
+
+// changeEmail handles POST /settings/email. With the field off it deletes the address of the visitor. With the field address it
+// replaces the address and sends a letter that confirms it. Otherwise it changes the digest.
+func (s *server) changeEmail(c echo.Context) error {
+	v, form, err := s.ReadForm(c)
+	if err != nil && !site.IsExpired(err) {
+		return err
+	}
+	ctx, me := c.Request().Context(), operator.ID(v.Session.UserID)
+	digest, ok := email.ParseDigest(cmp.Or(form.Get("digest"), string(email.Off)))
+	if !ok || form.Has("address") && !s.Email.Enabled {
+		return site.ErrForm
+	}
+	done := "digest"
+	switch {
+	case err != nil:
+	case form.Has("off"):
+		done, err = "email-off", s.Email.SwitchOff(ctx, me)
+	case form.Has("address"):
+		done, err = "email", s.Email.Set(ctx, me, strings.TrimSpace(form.Get("address")), digest)
+	default:
+		err = s.Email.SetDigest(ctx, me, digest)
+	}
+	if err == nil {
+		return site.Redirect(c, site.SettingsPath+"?done="+done)
+	}
+	f := apperr.Of(err)
+	if f.Kind != apperr.Invalid && f.Kind != apperr.Limited && !site.IsExpired(err) {
+		return err
+	}
+	return s.showSettings(c, httpx.Status(f.Kind), v, func(p *settingsPage) {
+		p.Email.Error, p.Email.Typed, p.Email.Digest = f.Message, form.Get("address"), digest
+	})
+}
+
+// letterPage is the page of a link in a letter. Button is the label of its form; empty: none.
+type letterPage struct {
+	site.Layout
+	Text   string
+	Action string
+	Token  string
+	Button string
+}
+
+func (s *server) renderLetterPage(c echo.Context, title string, p letterPage) error {
+	site.SetPrivate(c)
+	p.Layout = s.NewLayout(c, title, "", "")
+	p.Unlisted = true
+	return s.Render(c, http.StatusOK, "letter", p)
+}
+
+// confirmation handles GET /email/confirm, the page with the button that confirms an address. Mail programs open links, so the link
+// itself changes nothing.
+func (s *server) confirmation(c echo.Context) error {
+	token := c.QueryParam("t")
+	if err := s.Email.CheckToken(c.Request().Context(), token); err != nil {
+		return err
+	}
+	return s.renderLetterPage(c, "Confirm your e-mail address", letterPage{
+		Text:   "Messages about the account of the forecaster who entered this address are then sent to it.",
+		Action: confirmPath, Token: token, Button: "Confirm address",
+	})
+}
+
+// confirmEmail handles POST /email/confirm. It needs no session, because the token of the letter is secret.
+func (s *server) confirmEmail(c echo.Context) error {
+	if !s.OwnPage(c) {
+		return site.ErrCrossOrigin
+	}
+	form, err := s.Form(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Email.Confirm(c.Request().Context(), form.Get("t")); err != nil {
+		return err
+	}
+	return s.renderLetterPage(c, "Address confirmed", letterPage{Text: "Messages about the account are now sent to this address."})
+}
+
+// unsubscription handles GET /unsubscribe, the page with the button that switches a digest off.
+func (s *server) unsubscription(c echo.Context) error {
+	token := c.QueryParam("t")
+	if _, err := s.Email.Subscriber(token); err != nil {
+		return err
+	}
+	return s.renderLetterPage(c, "Stop the digest", letterPage{
+		Text: "Messages about the account are still sent.", Action: unsubscribePath + "?t=" + url.QueryEscape(token), Button: "Stop the digest",
+	})
+}
+
+// unsubscribe handles POST /unsubscribe, which switches a digest off. Mail providers send it for the user (RFC 8058), so it needs
+// neither a session nor a form of this site. The token in the query permits nothing else.
+func (s *server) unsubscribe(c echo.Context) error {
+	user, err := s.Email.Subscriber(c.QueryParam("t"))
+	if err != nil {
+		return err
+	}
+	if err := s.Email.SetDigest(c.Request().Context(), user, email.Off); err != nil {
+		return err
+	}
+	return s.renderLetterPage(c, "The digest is off", letterPage{Text: "No more digests are sent. You can turn the digest on again in the settings."})
+}
+
+// NotificationLine returns the text of a notification for a letter. title is the title of its market.
+func NotificationLine(e notification.Entry, title string) email.Line {
+	e.ReadAt = e.CreatedAt // the label does not say that it is new
+	r := notificationRow(e, oneLine(cmp.Or(title, string(e.MarketID))), "")
+	text := r.Title
+	if r.Handle != "" && e.Kind != notification.Followed {
+		text = r.Handle + ": " + text
+	}
+	for _, more := range []string{r.Fact, r.Text} {
+		if more != "" {
+			text += "\n" + oneLine(more)
+		}
+	}
+	return email.Line{Label: r.Label, Text: text, Path: r.URL}
+}
+
+// oneLine returns a text without line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,96 @@
+-- name: GetEmail :one
+SELECT address, confirmed_at, digest, bounced_at FROM email_addresses WHERE user_id = @user_id;
+
+-- name: UpsertEmail :exec
+-- Replaces the address of a user. The new one is not confirmed.
+INSERT INTO email_addresses AS a (user_id, address, digest, digest_from) VALUES (@user_id, @address::text, @digest, @now)
+ON CONFLICT (user_id) DO UPDATE SET
+    address = excluded.address, confirmed_at = NULL, token_hash = NULL, token_until = NULL, digest = excluded.digest,
+    digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL;
+
+-- name: DeleteEmailMessagesOf :exec
+DELETE FROM email_messages WHERE user_id = @user_id;
+
+-- name: InsertConfirmation :exec
+INSERT INTO email_messages (id, user_id, kind, created_at, due_at) VALUES (@id, @user_id, 'confirmation', @now, @now);
+
+-- name: SetDigest :exec
+-- A digest that was off starts now.
+UPDATE email_addresses SET digest = @digest, digest_from = CASE WHEN digest = 'off' THEN @now::timestamptz ELSE digest_from END
+WHERE user_id = @user_id AND address IS NOT NULL;
+
+-- name: DeleteEmail :exec
+DELETE FROM email_addresses WHERE user_id = @user_id;
+
+-- name: HasEmailToken :one
+SELECT EXISTS (SELECT FROM email_addresses WHERE token_hash = @token_hash::bytea AND token_until > @now::timestamptz);
+
+-- name: ConfirmEmail :execrows
+-- Confirms the address of a token, once. Digests start now.
+UPDATE email_addresses SET confirmed_at = @now::timestamptz, token_hash = NULL, token_until = NULL, digest_from = @now::timestamptz
+WHERE token_hash = @token_hash::bytea AND token_until > @now::timestamptz;
+
+-- name: SetEmailToken :execrows
+-- Stores the token of a confirmation, unless the user has entered another address or confirmed this one.
+UPDATE email_addresses SET token_hash = @token_hash::bytea, token_until = @until::timestamptz
+WHERE user_id = @user_id AND address = @address::text AND confirmed_at IS NULL;
+
+-- name: QueueDigests :execrows
+-- Ends the period of digests at a time for up to @most users, and lets a digest wait for those with notifications in the period.
+WITH due AS (
+    SELECT a.user_id, a.digest_from FROM email_addresses a
+    WHERE a.digest = @digest AND a.digest_from < @until_at AND a.confirmed_at IS NOT NULL
+    ORDER BY a.digest_from LIMIT sqlc.arg(most)::integer FOR NO KEY UPDATE
+), letters AS (
+    INSERT INTO email_messages (id, user_id, kind, from_at, until_at, created_at, due_at)
+    SELECT gen_random_uuid(), d.user_id, 'digest', d.digest_from, @until_at, @now::timestamptz, @now::timestamptz
+    FROM due d WHERE EXISTS (
+        SELECT FROM notifications n WHERE n.user_id = d.user_id AND n.kind = ANY (@kinds::text[])
+            AND n.created_at >= d.digest_from AND n.created_at < @until_at)
+    ON CONFLICT DO NOTHING
+)
+UPDATE email_addresses u SET digest_from = @until_at FROM due d WHERE u.user_id = d.user_id;
+
+-- name: ListEmailMessages :many
+SELECT m.id, m.user_id, m.kind, m.from_at, m.until_at, m.attempts, a.address,
+    coalesce(n.kind, '')::text AS notice, coalesce(n.reason, '')::text AS reason
+FROM email_messages m
+JOIN email_addresses a ON a.user_id = m.user_id
+LEFT JOIN notifications n ON n.id = m.notification_id
+WHERE m.due_at <= @now AND a.address IS NOT NULL
+ORDER BY m.due_at LIMIT sqlc.arg('limit');
+
+-- name: ListDigestEntries :many
+-- Returns the notifications of some kinds in a period, the newest first.
+SELECT id, kind, handle, market_id, signal_id, status, score, reason, count, created_at FROM notifications
+WHERE user_id = @user_id AND kind = ANY (@kinds::text[]) AND created_at >= @from_at AND created_at < @until_at
+ORDER BY created_at DESC, id DESC LIMIT sqlc.arg('limit');
+
+-- name: ReserveEmailMessage :execrows
+-- Counts an attempt. Changes nothing if another process has counted it. The message is due again at a time.
+UPDATE email_messages SET attempts = attempts + 1, due_at = @due WHERE id = @id AND attempts = @attempts;
+
+-- name: DelayEmailMessage :exec
+UPDATE email_messages SET due_at = @due WHERE id = @id;
+
+-- name: DeleteEmailMessage :exec
+DELETE FROM email_messages WHERE id = @id;
+
+-- name: DeleteOldEmailMessages :exec
+DELETE FROM email_messages WHERE created_at < @oldest;
+
+-- name: ResetBounces :exec
+UPDATE email_addresses SET bounces = 0 WHERE user_id = @user_id AND address = @address::text AND bounces > 0;
+
+-- name: CountBounce :one
+-- Counts a refusal of an address, and deletes the address after @most of them. Reports whether it was deleted.
+UPDATE email_addresses SET
+    bounces = bounces + 1,
+    address = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE address END,
+    confirmed_at = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE confirmed_at END,
+    token_hash = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE token_hash END,
+    token_until = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE token_until END,
+    digest = CASE WHEN bounces + 1 >= @most::integer THEN 'off' ELSE digest END,
+    bounced_at = CASE WHEN bounces + 1 >= @most::integer THEN @now::timestamptz END
+WHERE user_id = @user_id AND address = @address::text
+RETURNING (address IS NULL)::boolean AS deleted;
