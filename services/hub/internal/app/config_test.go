@@ -51,6 +51,7 @@ func TestGoodConfig(t *testing.T) {
 	for name, changes := range map[string]map[string]string{
 		"payouts":     {"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base", "PAYOUT_USDC_ADDRESS": wallet},
 		"mail":        {"DIGEST_SMTP_URL": "smtps://u:p@mail.example", "DIGEST_FROM": "a@b.example", "DIGEST_TO": "c@d.example,e@f.example"},
+		"user mail":   {"MAIL_SMTP_URL": "smtps://u:p@mail.example", "MAIL_FROM": "Signalcast <a@b.example>"},
 		"web push":    {"WEBPUSH_PRIVATE_KEY": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAc"},
 		"origin":      {"ORIGIN_LISTEN": "127.0.0.1:0", "ORIGIN_DIR": "/x", "HLS_URL": "https://video.example"},
 		"rtmp":        {"INGEST_PROVIDER": "rtmp", "RTMP_URL": "rtmp://ingest.example/live"},
@@ -159,6 +160,8 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"mail without a recipient":      {"DIGEST_SMTP_URL", "smtps://u:" + canary + "@mail.example", map[string]string{"DIGEST_FROM": "a@b.example"}},
 		"chain without a label":         {"PAYOUT_CHAIN_LABEL", "", map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_USDC_ADDRESS": wallet}},
 		"chain without a token":         {"PAYOUT_USDC_ADDRESS", "", map[string]string{"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base"}},
+		"user mail of another kind":     {"MAIL_SMTP_URL", "https://u:" + canary + "@mail.example", map[string]string{"MAIL_FROM": "a@b.example"}},
+		"user mail without a sender":    {"MAIL_SMTP_URL", "smtps://u:" + canary + "@mail.example", nil},
 		"web push key of another form":  {"WEBPUSH_PRIVATE_KEY", canary, nil},
 		"unknown video provider":        {"INGEST_PROVIDER", "camera", nil},
 		"origin without a directory":    {"ORIGIN_DIR", "", map[string]string{"ORIGIN_LISTEN": "127.0.0.1:0"}},

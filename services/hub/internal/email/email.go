@@ -30,7 +30,7 @@ const (
 var (
 	ErrAddress = apperr.New(apperr.Invalid, "invalid_body", "Enter an e-mail address such as name@example.org.")
 	ErrLimited = apperr.New(apperr.Limited, "rate_limited", "Too many letters were sent in the last 24 hours. Try again tomorrow.")
-	ErrLink    = apperr.New(apperr.NotFound, "not_found", "This link is not valid. It works once, for 24 hours.")
+	ErrLink    = apperr.New(apperr.NotFound, "not_found", "This link is not valid.")
 )
 
 // Settings are the e-mail settings of a user. The zero value: none.

@@ -2,12 +2,16 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"log/slog"
+	"net/mail"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/mail/mailtest"
 )
 
@@ -97,5 +101,58 @@ func TestLog(t *testing.T) {
 	n, err := Log{slog.New(slog.NewTextHandler(&out, nil))}.Send(t.Context(), letter)
 	if n != 1 || err != nil || !strings.Contains(out.String(), "2026-09-17") || !strings.Contains(out.String(), "27 calls") {
 		t.Errorf("%d %v %s", n, err, out.String())
+	}
+}
+
+// TestDeliver checks the headers of a letter to a user, that a refused recipient is reported as such, and that no error has the address.
+func TestDeliver(t *testing.T) {
+	t.Parallel()
+	l := email.Letter{ID: "digest-1", To: "mara@x.example", Subject: "Signalcast digest", Text: "27 calls\n.\nhttps://hub.example/unsubscribe?t=a.b-_\n"}
+	for name, c := range map[string]struct {
+		deny, unsubscribe, to string
+		want                  error // nil: no error; errors.ErrUnsupported: any other than email.ErrBounced
+	}{
+		"accepted":             {"", "https://hub.example/unsubscribe?t=" + strings.Repeat("a", 90), "", nil},
+		"without digest":       {"", "", "", nil},
+		"recipient refused":    {"RCPT TO:<MARA@", "", "", email.ErrBounced},
+		"sender refused":       {"MAIL", "", "", errors.ErrUnsupported},
+		"letter refused":       {"DATA", "", "", errors.ErrUnsupported},
+		"two recipients":       {"", "", "mara@x.example\r\nRCPT TO:<b@x.example>", errors.ErrUnsupported},
+		"a header as address":  {"", "", "mara@x.example\r\nBcc: b@x.example", errors.ErrUnsupported},
+		"a list as an address": {"", "", "mara@x.example, b@x.example", errors.ErrUnsupported},
+	} {
+		s := mailtest.Serve(t, c.deny)
+		server, err := ParseServer("smtp://"+s.Addr, "Signalcast <desk@hub.example>", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := l
+		one.Unsubscribe, one.To = c.unsubscribe, cmp.Or(c.to, l.To)
+		err = server.Deliver(t.Context(), one)
+		if (err == nil) != (c.want == nil) || errors.Is(err, email.ErrBounced) != errors.Is(c.want, email.ErrBounced) {
+			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "mara") || strings.Contains(s.Commands(), "b@x.example") || len(s.Mails()) > 0 {
+				t.Errorf("%s: %v; commands %s", name, err, s.Commands())
+			}
+			continue
+		}
+		m, err := mail.ReadMessage(strings.NewReader(s.Mails()[0].Text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{
+			"To": "<mara@x.example>", "Message-Id": "<digest-1@hub.example>", "Auto-Submitted": "auto-generated", "Subject": l.Subject,
+			"Content-Type": "text/plain; charset=UTF-8", "List-Unsubscribe": "", "List-Unsubscribe-Post": "",
+		}
+		if c.unsubscribe != "" {
+			want["List-Unsubscribe"], want["List-Unsubscribe-Post"] = "<"+c.unsubscribe+">", "List-Unsubscribe=One-Click"
+		}
+		for header, value := range want {
+			if got := m.Header.Get(header); got != value {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, value)
+			}
+		}
 	}
 }

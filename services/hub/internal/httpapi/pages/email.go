@@ -2,9 +2,11 @@ package pages
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -87,27 +89,39 @@ func (s *server) changeEmail(c echo.Context) error {
 // letterPage is the page of a link in a letter. Button is the label of its form; empty: none.
 type letterPage struct {
 	site.Layout
-	Text   string
-	Action string
-	Token  string
-	Button string
+	Heading, Text         string
+	Action, Token, Button string
 }
 
-func (s *server) renderLetterPage(c echo.Context, title string, p letterPage) error {
+func (s *server) renderLetterPage(c echo.Context, status int, heading string, p letterPage) error {
 	site.SetPrivate(c)
-	p.Layout = s.NewLayout(c, title, "", "")
+	p.Layout, p.Heading = s.NewLayout(c, heading, "", ""), heading
 	p.Unlisted = true
-	return s.Render(c, http.StatusOK, "letter", p)
+	return s.Render(c, status, "letter", p)
 }
+
+// failLink renders the page of a link that is not valid. text says what the visitor can do. Other errors are returned.
+func (s *server) failLink(c echo.Context, err error, text string) error {
+	if !errors.Is(err, email.ErrLink) {
+		return err
+	}
+	return s.renderLetterPage(c, http.StatusNotFound, "This link is not valid", letterPage{Text: text})
+}
+
+// Texts of pages of links that are not valid.
+const (
+	confirmationFailed   = "The link of a confirmation letter works once, for 24 hours, and only the newest letter counts. Enter your address again in the settings."
+	unsubscriptionFailed = "Open the whole link of the letter, or switch the digest off in the settings."
+)
 
 // confirmation handles GET /email/confirm, the page with the button that confirms an address. Mail programs open links, so the link
 // itself changes nothing.
 func (s *server) confirmation(c echo.Context) error {
 	token := c.QueryParam("t")
 	if err := s.Email.CheckToken(c.Request().Context(), token); err != nil {
-		return err
+		return s.failLink(c, err, confirmationFailed)
 	}
-	return s.renderLetterPage(c, "Confirm your e-mail address", letterPage{
+	return s.renderLetterPage(c, http.StatusOK, "Confirm your e-mail address", letterPage{
 		Text:   "Messages about the account of the forecaster who entered this address are then sent to it.",
 		Action: confirmPath, Token: token, Button: "Confirm address",
 	})
@@ -123,18 +137,18 @@ func (s *server) confirmEmail(c echo.Context) error {
 		return err
 	}
 	if err := s.Email.Confirm(c.Request().Context(), form.Get("t")); err != nil {
-		return err
+		return s.failLink(c, err, confirmationFailed)
 	}
-	return s.renderLetterPage(c, "Address confirmed", letterPage{Text: "Messages about the account are now sent to this address."})
+	return s.renderLetterPage(c, http.StatusOK, "Address confirmed", letterPage{Text: "Messages about the account are now sent to this address."})
 }
 
 // unsubscription handles GET /unsubscribe, the page with the button that switches a digest off.
 func (s *server) unsubscription(c echo.Context) error {
 	token := c.QueryParam("t")
 	if _, err := s.Email.Subscriber(token); err != nil {
-		return err
+		return s.failLink(c, err, unsubscriptionFailed)
 	}
-	return s.renderLetterPage(c, "Stop the digest", letterPage{
+	return s.renderLetterPage(c, http.StatusOK, "Stop the digest", letterPage{
 		Text: "Messages about the account are still sent.", Action: unsubscribePath + "?t=" + url.QueryEscape(token), Button: "Stop the digest",
 	})
 }
@@ -144,17 +158,17 @@ func (s *server) unsubscription(c echo.Context) error {
 func (s *server) unsubscribe(c echo.Context) error {
 	user, err := s.Email.Subscriber(c.QueryParam("t"))
 	if err != nil {
-		return err
+		return s.failLink(c, err, unsubscriptionFailed)
 	}
 	if err := s.Email.SetDigest(c.Request().Context(), user, email.Off); err != nil {
 		return err
 	}
-	return s.renderLetterPage(c, "The digest is off", letterPage{Text: "No more digests are sent. You can turn the digest on again in the settings."})
+	return s.renderLetterPage(c, http.StatusOK, "The digest is off", letterPage{Text: "No more digests are sent. You can turn the digest on again in the settings."})
 }
 
 // NotificationLine returns the text of a notification for a letter. title is the title of its market.
 func NotificationLine(e notification.Entry, title string) email.Line {
-	e.ReadAt = e.CreatedAt // the label does not say that it is new
+	e.ReadAt = time.Unix(0, 0) // so that the label does not say that it is new
 	r := notificationRow(e, oneLine(cmp.Or(title, string(e.MarketID))), "")
 	text := r.Title
 	if r.Handle != "" && e.Kind != notification.Followed {

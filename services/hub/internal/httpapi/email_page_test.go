@@ -1,0 +1,299 @@
+package httpapi_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalcast/signalcast/services/api/apitest"
+	"github.com/signalcast/signalcast/services/hub/internal/account"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
+	"github.com/signalcast/signalcast/services/hub/internal/notification"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// postbox is a fake mail server. It stores letters and answers with err.
+type postbox struct {
+	mu      sync.Mutex
+	letters []email.Letter
+	err     error
+}
+
+func (p *postbox) Deliver(_ context.Context, l email.Letter) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.letters = append(p.letters, l)
+	}
+	return p.err
+}
+
+// withMail returns a fixture with pages, and a worker that sends its letters to the postbox.
+func withMail(t *testing.T) (*fixture, *postbox, func() []email.Letter) {
+	b, p := withPages(t), &postbox{}
+	w := &email.Worker{
+		Service: b.deps.Accounts.Email, Outbox: b.store, Sender: p, Markets: b.deps.Ledger.Markets, Describe: pages.NotificationLine,
+		HubURL: hubURL, Log: slog.New(slog.DiscardHandler),
+	}
+	return b, p, func() []email.Letter {
+		t.Helper()
+		p.letters = nil
+		must(t, w.Round(t.Context()))
+		return p.letters
+	}
+}
+
+const emailForm = "/settings/email"
+
+var letterLink = regexp.MustCompile(regexp.QuoteMeta(hubURL) + `(/(?:email/confirm|unsubscribe)\?t=\S+)`)
+
+// linkOf returns the path and query of the link in a letter.
+func linkOf(t testing.TB, l email.Letter) string {
+	t.Helper()
+	link := letterLink.FindStringSubmatch(l.Text)
+	if link == nil {
+		t.Fatalf("no link in %q", l.Text)
+	}
+	return link[1]
+}
+
+// confirmEmail enters an address for mara_k and confirms it.
+func (b *fixture) confirmEmail(address, digest string, round func() []email.Letter) {
+	b.t.Helper()
+	want(b.t, b.post(emailForm, url.Values{"address": {address}, "digest": {digest}}, b.bySession()), http.StatusSeeOther, "")
+	_, token, _ := strings.Cut(linkOf(b.t, round()[0]), "?t=")
+	want(b.t, b.post("/email/confirm", url.Values{"t": {token}}, with("Origin", hubURL)), 200, "", "Address confirmed")
+}
+
+func (b *fixture) notifyKey(key string) {
+	b.t.Helper()
+	must(b.t, b.store.Notify(b.t.Context(), operator.ID(b.mara.GetId()), notification.KeyAdded, key, "desk", b.clock.Now()))
+}
+
+// TestEmailConfirmation checks that an address is confirmed once by the link of the letter within 24 hours, also without a session,
+// that a page and a GET do not confirm it, and that the page never shows it.
+func TestEmailConfirmation(t *testing.T) {
+	t.Parallel()
+	b, _, round := withMail(t)
+	const address = "mara@planted.example"
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", ` name="address"`, "!Delete the address")
+	for _, bad := range []string{"", "mara", "mara@x", "Mara <mara@x.example>", "a@x.example\r\nBcc: b@x.example", "a@x.example,b@x.example", strings.Repeat("a", 250) + "@x.example", "\"a b\"@x.example", "mära@x.example"} {
+		want(t, b.post(emailForm, url.Values{"address": {bad}}, b.bySession()), 400, "", "Enter an e-mail address such as", ` role="alert"`)
+	}
+	want(t, b.post(emailForm, url.Values{"address": {address}, "digest": {"hourly"}}, b.bySession()), 400, "")
+	want(t, b.post(emailForm, url.Values{"address": {address}, "csrf": {"x"}}, b.bySession()), 403, "", "open too long", address)
+	equal(t, b.count("hub.email_addresses"), 0)
+	want(t, b.post(emailForm, url.Values{"address": {address}, "digest": {"weekly"}}, b.bySession()), http.StatusSeeOther, "", "Location: /settings?done=email")
+	want(t, b.send("GET", "/settings?done=email", "", b.bySession()), 200, "", "waits for its confirmation", "A confirmation letter is sent.", "!planted")
+	equal(t, b.count("hub.email_addresses t WHERE t::text ~ 'planted'"), 0)
+	letters := round()
+	if len(letters) != 1 || letters[0].To != address || letters[0].Unsubscribe != "" {
+		t.Fatalf("letters %+v", letters)
+	}
+	equal(t, len(round()), 0)
+	link := linkOf(t, letters[0])
+	_, token, _ := strings.Cut(link, "?t=")
+	for range 2 {
+		want(t, b.send("GET", link, ""), 200, "", "Confirm address", token, "Cache-Control: no-store")
+	}
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "waits for its confirmation")
+	want(t, b.send("GET", link[:len(link)-1], "", with("Accept", "text/html")), 404, "", "This link is not valid")
+	want(t, b.post("/email/confirm", url.Values{"t": {token}}), 403, "")
+	want(t, b.post("/email/confirm", url.Values{"t": {token}}, with("Origin", hubURL)), 200, "", "Address confirmed", "Set-Cookie: ")
+	want(t, b.post("/email/confirm", url.Values{"t": {token}}, with("Origin", hubURL)), 404, "")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "An address is confirmed.", ` value="weekly" selected`, "!planted")
+
+	files := unzip(t, b.send("GET", b.startExport(), "", b.bySession()))
+	if got := files["email.jsonl"]; !strings.Contains(got, `"address":"`+address+`"`) || !strings.Contains(got, `"digest":"weekly"`) {
+		t.Errorf("the export has %q", got)
+	}
+	want(t, b.post(emailForm, url.Values{"off": {"yes"}}, b.bySession()), http.StatusSeeOther, "", "Location: /settings?done=email-off")
+	equal(t, b.count("hub.email_addresses")+b.count("hub.email_messages"), 0)
+
+	want(t, b.post(emailForm, url.Values{"address": {address}}, b.bySession()), http.StatusSeeOther, "")
+	_, token, _ = strings.Cut(linkOf(t, round()[0]), "?t=")
+	b.clock.Advance(email.TokenLife)
+	b.cookie = b.signIn(b.mara)
+	want(t, b.post("/email/confirm", url.Values{"t": {token}}, with("Origin", hubURL)), 404, "")
+}
+
+// TestEmailLimits checks that a user and all users together send few letters to an address that is not confirmed.
+func TestEmailLimits(t *testing.T) {
+	t.Parallel()
+	b, _, round := withMail(t)
+	other := with("Cookie", b.signIn(b.ledger.AddOperator("tide")))
+	enter := func(address string, who header) *answer {
+		return b.post(emailForm, url.Values{"address": {address}}, who, with("Origin", hubURL))
+	}
+	for i := range email.MaxLetters {
+		want(t, enter(strings.Repeat("a", i+1)+"@x.example", b.bySessionOnly()), http.StatusSeeOther, "")
+		equal(t, len(round()), 1)
+	}
+	want(t, enter("b@x.example", b.bySessionOnly()), 429, "", "Too many letters", ` value="b@x.example"`)
+	for i := range email.MaxLetters - 1 { // mara_k sent one letter to this address
+		want(t, enter("A+"+strings.Repeat("x", i)+"@x.example", other), http.StatusSeeOther, "")
+	}
+	third := with("Cookie", b.signIn(b.ledger.AddOperator("wave")))
+	want(t, enter("a@X.example", third), 429, "")
+	b.clock.Advance(24 * time.Hour)
+	want(t, enter("a@x.example", third), http.StatusSeeOther, "")
+}
+
+// bySessionOnly sets the session cookies of mara_k.
+func (b *fixture) bySessionOnly() header { return with("Cookie", b.cookie) }
+
+// TestAccountLetters checks that a message about the account is sent once to a confirmed address and repeated after a failure, and that
+// three refusals delete the address.
+func TestAccountLetters(t *testing.T) {
+	t.Parallel()
+	b, p, round := withMail(t)
+	b.notifyKey("before")
+	b.confirmEmail("mara@x.example", "off", round)
+	equal(t, len(round()), 0)
+	b.notifyKey("first")
+	id := apitest.Get[string](b.ledger, `SELECT id::text FROM hub.notifications WHERE subject = 'first'`)
+	p.err = http.ErrServerClosed
+	equal(t, len(round()), 0)
+	p.err = nil
+	equal(t, len(round()), 0)
+	b.clock.Advance(time.Minute)
+	letters := round()
+	if len(letters) != 1 || letters[0].ID != "notice-"+id || letters[0].Subject != "Signalcast: New key" || letters[0].To != "mara@x.example" ||
+		!strings.Contains(letters[0].Text, "An operator key was created\ndesk\n"+hubURL+"/dev\n") {
+		t.Fatalf("letters %+v", letters)
+	}
+	equal(t, len(round()), 0)
+	for _, secret := range append(strings.Split(b.cookie, "; "), b.key) {
+		_, value, _ := strings.Cut("="+secret, "=")
+		if strings.Contains(letters[0].Text, value) {
+			t.Errorf("the letter has %s", secret)
+		}
+	}
+	p.err = email.ErrBounced
+	for _, key := range []string{"second", "third"} {
+		b.notifyKey(key)
+		round()
+	}
+	p.err = nil
+	b.notifyKey("fourth")
+	equal(t, len(round()), 1) // the count starts again
+	p.err = email.ErrBounced
+	for _, key := range []string{"fifth", "sixth", "seventh"} {
+		want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "An address is confirmed.")
+		b.notifyKey(key)
+		round()
+	}
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "Letters were refused three times", ">Close<")
+	equal(t, b.count("hub.email_addresses WHERE address IS NOT NULL")+b.count("hub.email_messages"), 0)
+	b.notifyKey("eighth")
+	equal(t, b.count("hub.email_messages"), 0)
+	want(t, b.post(emailForm, url.Values{"off": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "!refused three times")
+}
+
+// TestDigests checks that a digest has the notifications of its period, is sent once and never repeated after a crash, and that
+// one-click unsubscribe switches it off without a session.
+func TestDigests(t *testing.T) {
+	t.Parallel()
+	b, p, round := withMail(t)
+	b.confirmEmail("mara@x.example", "daily", round) // on Friday at 12:00
+	score := int32(38)
+	add := func(kind notification.Kind, key string) {
+		t.Helper()
+		must(t, b.store.StoreNotices(t.Context(), []notification.Fact{{
+			Kind: kind, To: operator.ID(b.mara.GetId()), Key: key, MarketID: marketID, SignalID: "0199f0b0-0000-7000-8000-000000000002",
+			Status: "won", Score: score, Count: 1, At: b.clock.Now(),
+		}}))
+	}
+	add(notification.CallResolved, "first")
+	b.clock.Advance(20*time.Hour + 59*time.Second)
+	equal(t, len(round()), 0)
+	b.clock.Advance(time.Second)
+	letters := round()
+	if len(letters) != 1 || letters[0].Subject != "Signalcast digest, 19 September 2026" ||
+		!strings.Contains(letters[0].Text, "Your call won: Will the Ostrava gauge read above 6 m before 1 December?\n+38 points\n"+hubURL+"/receipts/0199f0b0") ||
+		letters[0].Unsubscribe != hubURL+linkOf(t, letters[0]) {
+		t.Fatalf("letters %+v", letters)
+	}
+	equal(t, len(round()), 0)
+	b.clock.Advance(24 * time.Hour) // nothing happened
+	equal(t, len(round()), 0)
+	add(notification.CallResolved, "second")
+	b.clock.Advance(24 * time.Hour)
+	p.err = http.ErrServerClosed
+	equal(t, len(round()), 0)
+	p.err = nil
+	b.clock.Advance(time.Minute)
+	equal(t, len(round()), 1)
+	add(notification.CallResolved, "third")
+	b.clock.Advance(24 * time.Hour)
+	must(t, b.queueAndCrash())
+	for range 3 {
+		equal(t, len(round()), 0)
+		b.clock.Advance(10 * time.Hour)
+	}
+
+	link := linkOf(t, letters[0])
+	want(t, b.send("GET", link, ""), 200, "", "Stop the digest", ` action="`+strings.ReplaceAll(link, "=", "=")+`"`)
+	b.cookie = b.signIn(b.mara)
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", ` value="daily" selected`)
+	want(t, b.send("GET", link+"x", ""), 404, "")
+	want(t, b.post("/unsubscribe?t=x", url.Values{"List-Unsubscribe": {"One-Click"}}), 404, "")
+	want(t, b.post(link, url.Values{"List-Unsubscribe": {"One-Click"}}, with("Origin", "https://mail.example")), 200, "", "The digest is off")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", ` value="off" selected`, "An address is confirmed.")
+	add(notification.CallResolved, "fourth")
+	b.clock.Advance(24 * time.Hour)
+	equal(t, len(round()), 0)
+	b.cookie = b.signIn(b.mara)
+	want(t, b.post(emailForm, url.Values{"digest": {"weekly"}}, b.bySession()), http.StatusSeeOther, "", "Location: /settings?done=digest")
+	add(notification.CallResolved, "fifth")
+	b.clock.Advance(7 * 24 * time.Hour)
+	letters = round()
+	if len(letters) != 1 || letters[0].Subject != "Signalcast digest, 28 September 2026" {
+		t.Errorf("weekly letters %+v", letters)
+	}
+}
+
+// queueAndCrash reserves the digests that are due, as a process that ends before it sends them.
+func (b *fixture) queueAndCrash() error {
+	ctx, now := b.t.Context(), b.clock.Now()
+	kinds := []notification.Kind{notification.CallResolved}
+	if n, err := b.store.QueueDigests(ctx, email.Daily, kinds, now.Truncate(24*time.Hour).Add(8*time.Hour), now, 10); err != nil || n != 1 {
+		b.t.Fatal(n, err)
+	}
+	list, err := b.store.ListEmail(ctx, now, now.Add(-time.Hour), 10)
+	if err != nil || len(list) != 1 {
+		b.t.Fatal(list, err)
+	}
+	_, err = b.store.ReserveEmail(ctx, list[0], now.Add(48*time.Hour))
+	return err
+}
+
+// TestEmailDeletion checks that the address is deleted with the account.
+func TestEmailDeletion(t *testing.T) {
+	t.Parallel()
+	b, _, round := withMail(t)
+	b.confirmEmail("mara@x.example", "daily", round)
+	var d account.Store = b.store
+	must(t, d.EraseAccount(t.Context(), operator.ID(b.mara.GetId()), "mara_k", "deleted_1", b.clock.Now()))
+	equal(t, b.count("hub.email_addresses"), 0)
+}
+
+// TestEmailWithoutServer checks that without a mail server no address can be entered, and that the links of earlier letters work.
+func TestEmailWithoutServer(t *testing.T) {
+	t.Parallel()
+	b, _, round := withMail(t)
+	b.confirmEmail("mara@x.example", "daily", round)
+	b.deps.Accounts.Email.Enabled = false
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "An address is confirmed.", `! name="address"`)
+	want(t, b.post(emailForm, url.Values{"address": {"b@x.example"}}, b.bySession()), 400, "")
+	want(t, b.post(emailForm, url.Values{"off": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "!E-mail")
+}
