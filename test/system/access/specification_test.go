@@ -171,6 +171,9 @@ GET    /settings                                 none session
 POST   /settings/sessions/revoke                 session
 POST   /settings/sessions/revoke-all             session
 POST   /settings/push                            session
+POST   /settings/email                           session
+POST   /email/confirm                            none
+POST   /unsubscribe                              none
 POST   /settings/export                          session
 POST   /settings/delete                          session
 POST   /settings/delete/cancel                   session

@@ -64,6 +64,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	friend.Send(t, "/api/user/follow", http.StatusOK, browser, stack.JSON{"handle": x.Handle})
 	post(t, s.Hub+"/report", x.session, form("subject", "profile:"+friend.Handle, "reason", word)).Require(http.StatusOK)
 	post(t, s.Hub+"/api/live/"+x.Handle+"/view", stack.Body(stack.JSON{}))
+	post(t, s.Hub+"/settings/email", x.session, form("address", word+"@example.org")).Require(http.StatusSeeOther)
 	stack.Eventually(t, 30*time.Second, "the planted text on pages", func() bool {
 		return get(t, s.Hub+"/u/"+x.Handle).Contains(word) && get(t, s.Hub+"/receipts/"+call).Contains(word) &&
 			get(t, s.Hub+"/feed.xml").Contains(word) && get(t, s.Hub+"/search?q="+word).Contains(x.Handle)
@@ -173,6 +174,9 @@ func TestDeletionLeavesNothing(t *testing.T) {
 			}
 			requireNone(t, path, text, raw)
 		}
+	}
+	if n := stack.Query[int](t, s, `SELECT count(*) FROM hub.email_addresses WHERE user_id = $1`, x.ID); n > 0 {
+		t.Error("the e-mail address is stored")
 	}
 	if after := numbers(); after != before {
 		t.Errorf("the numbers were %s and are %s", before, after)

@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"),
-		stack.Env("SECURITY_CONTACT", "mailto:security@hub.example"))
+		stack.Env("SECURITY_CONTACT", "mailto:security@hub.example"),
+		stack.Env("MAIL_SMTP_URL", "smtp://127.0.0.1:1"), stack.Env("MAIL_FROM", "news@hub.example")) // no server: letters wait
 }
 
 func get(t testing.TB, url string, sets ...stack.Set) stack.Answer {

@@ -39,6 +39,7 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	post(t, s.Hub+"/settings/export", x.session, stack.Form(url.Values{})).Require(http.StatusSeeOther)
 	_, link, _ := strings.Cut(string(get(t, s.Hub+"/settings", x.session).Require(http.StatusOK).Body), `"/settings/export/`)
 	x.export, _, _ = strings.Cut(link, `"`)
+	x.AddEmail(t)
 	short := get(t, s.Hub+"/api/embed/operator/"+x.Handle).Require(http.StatusOK).Text("shortUrl")
 	x.code = short[strings.LastIndex(short, "/")+1:]
 	return x
@@ -94,6 +95,10 @@ func (x *things) parameter(t *testing.T, o *openapi.Operation, name string) stri
 		return scored(t, x.s)
 	case o.Path == "/api/polymarket/market":
 		return x.s.NewVenueMarket(t, "polymarket", 0.4, nil).ID
+	case o.Path == "/email/confirm":
+		return x.EmailToken()
+	case o.Path == "/unsubscribe":
+		return x.UnsubscribeToken(t)
 	case name == "subject":
 		return "market:" + x.Market
 	case name == "url":

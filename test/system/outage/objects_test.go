@@ -32,6 +32,7 @@ type objects struct {
 	readers          []*reader
 	hookKeys         []string // keys of the owner; each has a separate rate limit
 	asset            string   // name of a static file of the pages
+	unsubscribe      string   // token of the owner
 	hub              string
 	crowd            *stack.Crowd // source addresses of the reads; each has a limit of 600 requests per minute
 }
@@ -62,6 +63,8 @@ func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 		o.readers = append(o.readers, r)
 		o.venueMarkets = append(o.venueMarkets, s.NewVenueMarket(t, "polymarket", 0.41, nil).ID)
 	}
+	o.owner.AddEmail(t)
+	o.unsubscribe = o.owner.UnsubscribeToken(t)
 	for range 4 {
 		key, _ := o.owner.Mint(t, stack.JSON{"label": "webhooks"})
 		o.hookKeys = append(o.hookKeys, key)
@@ -133,6 +136,11 @@ func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (valu
 	}
 	inPath, venue := p.In == "path", strings.HasPrefix(op.Path, "/api/polymarket/")
 	switch p.Name {
+	case "t":
+		if op.Path == "/unsubscribe" {
+			return o.unsubscribe, true
+		}
+		return o.owner.EmailToken(), true
 	case "subject":
 		return "market:" + o.markets[i], true
 	case "marketId", "market", "market_id":

@@ -133,6 +133,11 @@ func pagesOf(t *testing.T, s *stack.Stack, root string) ([]string, *stack.Operat
 			continue // added below
 		case "/clips/{id}":
 			path = o.Fill(map[string]string{"id": clip})
+		case "/email/confirm":
+			a.AddEmail(t)
+			path += "?t=" + a.EmailToken()
+		case "/unsubscribe":
+			path += "?t=" + a.UnsubscribeToken(t)
 		case "/report":
 			path += "?subject=profile:" + a.Handle
 		case "/protocol/authorize":
