@@ -88,6 +88,7 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 		{name: "call form", method: "POST", path: "/m/" + s.NewNativeMarket(t, 5000, nil) + "/call", cookies: session, form: callForm},
 		{name: "event form", method: "POST", path: "/receipts/" + o.Call + "/events", cookies: session, form: eventForm},
 		{name: "watch button", method: "POST", path: "/m/" + o.Market + "/watch", cookies: session, form: url.Values{"watch": {"yes"}}},
+		{name: "e-mail form", method: "POST", path: "/settings/email", cookies: session, form: url.Values{"digest": {"daily"}}},
 		{name: "page of sign-out", method: "POST", path: "/sign-out", cookies: developer, form: url.Values{}},
 		{name: "sign-out", method: "DELETE", path: "/api/auth/privy", cookies: session},
 	}
