@@ -98,7 +98,8 @@ func (c *AccountConfig) userMail(env config.Env) (*mail.Server, error) {
 // newEmail builds the service of the e-mail settings of users, and with a mail server the worker that sends letters.
 func (a *App) newEmail(secrets email.Secrets) (*email.Service, error) {
 	limit := ratelimit.New(a.redis, ratelimit.Config{
-		Name: "email", Limit: email.MaxLetters, Window: 24 * time.Hour, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.onFallback("email"),
+		Name: "email", Limit: email.MaxLetters, Window: 24 * time.Hour, Replicas: a.cfg.Replicas, Now: a.now,
+		OnFallback: a.onFallback("email"),
 	})
 	s := &email.Service{
 		Store: a.store, Secrets: secrets, Enabled: a.cfg.Accounts.MailServer.IsSet(), Now: a.now,
@@ -112,13 +113,14 @@ func (a *App) newEmail(secrets email.Secrets) (*email.Service, error) {
 		return nil, err
 	}
 	a.letters = &email.Worker{
-		Service: s, Outbox: a.store, Sender: server, Markets: a.api.Markets, Describe: pages.NotificationLine, HubURL: a.cfg.base(), Log: a.log,
+		Service: s, Outbox: a.store, Sender: server, Markets: a.api.Markets, Describe: pages.NotificationLine,
+		HubURL: a.cfg.base(), Log: a.log,
 	}
 	return s, nil
 }
 
-// accounts builds the services of follows, identity claims, payouts, profiles, e-mail and the digest. It returns an error if the settings
-// of the mail server are invalid.
+// accounts builds the services of follows, identity claims, payouts, profiles, e-mail and the digest. It returns an error if the
+// settings of a mail server are invalid.
 func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.Accounts, error) {
 	cfg := &a.cfg.Accounts
 	var sender digest.Sender = mail.Log{Log: a.log}

@@ -153,7 +153,7 @@ func hashOf(token string) []byte {
 // digestOff is the purpose of the signature of a link that switches the digest of a user off.
 const digestOff = "unsubscribe"
 
-// unsubscribeToken returns the token of a link that switches the digest of a user off. It has no other effect and does not expire.
+// unsubscribeToken returns the token of a link that switches the digest of a user off. It does not expire.
 func (s *Service) unsubscribeToken(user operator.ID) string {
 	return string(user) + "." + s.Secrets.Sign(digestOff, string(user))
 }

@@ -179,7 +179,8 @@ func (w *Worker) write(ctx context.Context, m Message) (Letter, error) {
 	about := w.Describe(m.Entry, "")
 	l.Subject = "Signalcast: " + about.Label
 	l.Text = about.Text + "\n" + w.HubURL + about.Path + "\n\n" +
-		"This is a message about your account. If this was not you, sign out all devices and revoke your keys:\n" + w.HubURL + "/settings\n"
+		"This is a message about your account. If this was not you, sign out all devices and revoke your keys:\n" +
+		w.HubURL + "/settings\n"
 	return l, nil
 }
 
@@ -230,7 +231,8 @@ func (w *Worker) writeDigest(ctx context.Context, m Message, l Letter) (Letter, 
 	if len(list) == maxEntries {
 		text.WriteString("\nThere may be more.\n")
 	}
-	_, _ = fmt.Fprintf(&text, "\nAll notifications: %s/notifications\nSettings: %s/settings\nNo more digests: %s\n", w.HubURL, w.HubURL, l.Unsubscribe)
+	_, _ = fmt.Fprintf(&text, "\nAll notifications: %[1]s/notifications\nSettings: %[1]s/settings\nNo more digests: %[2]s\n",
+		w.HubURL, l.Unsubscribe)
 	l.Text = text.String()
 	return l, nil
 }

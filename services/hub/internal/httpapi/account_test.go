@@ -54,9 +54,10 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 		Digests:  digest.NewService(p, b.store, now),
 		Notices:  b.store,
 		Data:     b.store,
-		Email: &email.Service{Store: b.store, Secrets: deps.Sessions, Enabled: true, Now: now, Allow: func(_ context.Context, key string) bool {
-			return limit.Allow(key).Allowed
-		}},
+		Email: &email.Service{
+			Store: b.store, Secrets: deps.Sessions, Enabled: true, Now: now,
+			Allow: func(_ context.Context, key string) bool { return limit.Allow(key).Allowed },
+		},
 	}
 }
 

@@ -31,7 +31,8 @@ func (b *fixture) mountPages() {
 		HubURL: hubURL, Origin: hubURL, LoginURL: idpURL, Secure: true,
 		Ledger: b.deps.Ledger, Pins: b.deps.Pins, Clips: b.deps.Stations, Links: b.deps.Links,
 		Network: b.deps.Network, Keep: 10 * time.Minute,
-		Messages: b.deps.Messages, Notices: b.deps.Accounts.Notices, Push: b.store, PushKey: "the public key", Email: b.deps.Accounts.Email, Provider: "the test issuer", People: site.People{
+		Messages: b.deps.Messages, Notices: b.deps.Accounts.Notices, Push: b.store, PushKey: "the public key",
+		Email: b.deps.Accounts.Email, Provider: "the test issuer", People: site.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
 			Profiles: b.deps.Accounts.Profiles, Watches: b.store, Data: b.store, Archive: b.server.Archive, Deletion: b.deletion(),
 		},

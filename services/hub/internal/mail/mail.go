@@ -44,8 +44,8 @@ type Server struct {
 }
 
 // ParseServer parses the address of a mail server and the sender. The address is smtp://[user:password@]host[:port] for STARTTLS,
-// or the same with smtps for implicit TLS. plain permits a server without TLS, for development. Errors do not contain the address,
-// because it contains the password.
+// or the same with smtps for implicit TLS. plain permits a server without TLS, for development. Errors do not contain the
+// address, because it contains the password.
 func ParseServer(address, from string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {

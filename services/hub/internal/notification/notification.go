@@ -49,7 +49,8 @@ const (
 
 // Mailed lists the kinds that are also sent at once to a confirmed e-mail address.
 var Mailed = []Kind{
-	KeyAdded, AppAdded, SignerAdded, NewDevice, PayoutChanged, TextHidden, StreamerApproved, StreamerRefused, ExportReady, DeletionRequested,
+	KeyAdded, AppAdded, SignerAdded, NewDevice, PayoutChanged, TextHidden, StreamerApproved, StreamerRefused,
+	ExportReady, DeletionRequested,
 }
 
 // Grouped lists the kinds whose facts of one day, and of one followed forecaster, are one entry.

@@ -62,7 +62,9 @@ func (s *Store) ConfirmEmail(ctx context.Context, hash []byte, now time.Time) (b
 func (s *Store) QueueDigests(
 	ctx context.Context, d email.Digest, kinds []notification.Kind, until, now time.Time, limit int,
 ) (int, error) {
-	n, err := s.write.QueueDigests(ctx, db.QueueDigestsParams{Digest: d, UntilAt: until, Most: int32(limit), Now: now, Kinds: words(kinds)})
+	n, err := s.write.QueueDigests(ctx, db.QueueDigestsParams{
+		Digest: d, UntilAt: until, Most: int32(limit), Now: now, Kinds: words(kinds),
+	})
 	return int(n), err
 }
 
@@ -81,14 +83,16 @@ func (s *Store) ListEmail(ctx context.Context, now, oldest time.Time, limit int)
 }
 
 // ListDigest implements email.Outbox.
-func (s *Store) ListDigest(ctx context.Context, m email.Message, kinds []notification.Kind, limit int) ([]notification.Entry, error) {
+func (s *Store) ListDigest(
+	ctx context.Context, m email.Message, kinds []notification.Kind, limit int,
+) ([]notification.Entry, error) {
 	rows, err := s.read.ListDigestEntries(ctx, db.ListDigestEntriesParams{
 		UserID: m.User, Kinds: words(kinds), FromAt: m.From, UntilAt: m.Until, Limit: int32(limit),
 	})
 	return pg.Collect(rows, func(r db.ListDigestEntriesRow) notification.Entry {
 		return notification.Entry{
-			ID: r.ID, Kind: r.Kind, Handle: r.Handle, MarketID: r.MarketID, SignalID: pg.Value(r.SignalID), Status: r.Status, Score: r.Score,
-			Reason: r.Reason, Count: r.Count, CreatedAt: r.CreatedAt.UTC(),
+			ID: r.ID, Kind: r.Kind, Handle: r.Handle, MarketID: r.MarketID, SignalID: pg.Value(r.SignalID),
+			Status: r.Status, Score: r.Score, Reason: r.Reason, Count: r.Count, CreatedAt: r.CreatedAt.UTC(),
 		}
 	}), err
 }
@@ -123,7 +127,9 @@ func (s *Store) DeleteEmailMessage(ctx context.Context, m email.Message, sent bo
 // BounceEmail implements email.Outbox.
 func (s *Store) BounceEmail(ctx context.Context, m email.Message, limit int, now time.Time) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		deleted, _, err := found(q.CountBounce(ctx, db.CountBounceParams{UserID: m.User, Address: m.Sealed, Most: int32(limit), Now: now}))
+		deleted, _, err := found(q.CountBounce(ctx, db.CountBounceParams{
+			UserID: m.User, Address: m.Sealed, Most: int32(limit), Now: now,
+		}))
 		if err != nil {
 			return err
 		}

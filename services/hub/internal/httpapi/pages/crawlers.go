@@ -31,8 +31,9 @@ const (
 
 // robots is the content of robots.txt (RFC 9309) without the address of the sitemap. It keeps crawlers away from pages that depend
 // on the visitor and from data for programs.
-const robots = "User-agent: *\nDisallow: /api/\nDisallow: /dev\nDisallow: /email/\nDisallow: /following\nDisallow: /notifications\nDisallow: /protocol/\n" +
-	"Disallow: /report\nDisallow: /search\nDisallow: /settings\nDisallow: /sign-in\nDisallow: /studio\nDisallow: /unsubscribe\n"
+const robots = "User-agent: *\nDisallow: /api/\nDisallow: /dev\nDisallow: /email/\nDisallow: /following\n" +
+	"Disallow: /notifications\nDisallow: /protocol/\nDisallow: /report\n" +
+	"Disallow: /search\nDisallow: /settings\nDisallow: /sign-in\nDisallow: /studio\nDisallow: /unsubscribe\n"
 
 // robots handles GET /robots.txt.
 func (s *server) robots(c echo.Context) error {

@@ -110,12 +110,13 @@ func (s *server) failLink(c echo.Context, err error, text string) error {
 
 // Texts of pages of links that are not valid.
 const (
-	confirmationFailed   = "The link of a confirmation letter works once, for 24 hours, and only the newest letter counts. Enter your address again in the settings."
+	confirmationFailed = "The link of a confirmation letter works once, for 24 hours, and only the newest letter counts. " +
+		"Enter your address again in the settings."
 	unsubscriptionFailed = "Open the whole link of the letter, or switch the digest off in the settings."
 )
 
-// confirmation handles GET /email/confirm, the page with the button that confirms an address. Mail programs open links, so the link
-// itself changes nothing.
+// confirmation handles GET /email/confirm, the page with the button that confirms an address. Mail programs open links, so
+// the link itself changes nothing.
 func (s *server) confirmation(c echo.Context) error {
 	token := c.QueryParam("t")
 	if err := s.Email.CheckToken(c.Request().Context(), token); err != nil {
@@ -139,7 +140,9 @@ func (s *server) confirmEmail(c echo.Context) error {
 	if err := s.Email.Confirm(c.Request().Context(), form.Get("t")); err != nil {
 		return s.failLink(c, err, confirmationFailed)
 	}
-	return s.renderLetterPage(c, http.StatusOK, "Address confirmed", letterPage{Text: "Messages about the account are now sent to this address."})
+	return s.renderLetterPage(c, http.StatusOK, "Address confirmed", letterPage{
+		Text: "Messages about the account are now sent to this address.",
+	})
 }
 
 // unsubscription handles GET /unsubscribe, the page with the button that switches a digest off.
@@ -149,7 +152,8 @@ func (s *server) unsubscription(c echo.Context) error {
 		return s.failLink(c, err, unsubscriptionFailed)
 	}
 	return s.renderLetterPage(c, http.StatusOK, "Stop the digest", letterPage{
-		Text: "Messages about the account are still sent.", Action: unsubscribePath + "?t=" + url.QueryEscape(token), Button: "Stop the digest",
+		Text:   "Messages about the account are still sent.",
+		Action: unsubscribePath + "?t=" + url.QueryEscape(token), Button: "Stop the digest",
 	})
 }
 
@@ -163,7 +167,9 @@ func (s *server) unsubscribe(c echo.Context) error {
 	if err := s.Email.SetDigest(c.Request().Context(), user, email.Off); err != nil {
 		return err
 	}
-	return s.renderLetterPage(c, http.StatusOK, "The digest is off", letterPage{Text: "No more digests are sent. You can turn the digest on again in the settings."})
+	return s.renderLetterPage(c, http.StatusOK, "The digest is off", letterPage{
+		Text: "No more digests are sent. You can turn the digest on again in the settings.",
+	})
 }
 
 // NotificationLine returns the text of a notification for a letter. title is the title of its market.

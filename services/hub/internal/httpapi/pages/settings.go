@@ -53,10 +53,11 @@ type deviceRow struct {
 // settingsNotices maps values of the query parameter "done" to the messages that the page shows after a change.
 var settingsNotices = map[string]string{
 	"push-on": "Notifications are on.", "push-off": "Notifications are off.", "revoked": "The device is signed out.",
-	"export": "Your data is ready. Download it on this device within 24 hours.",
-	"email":  "A confirmation letter is sent. Open its link within 24 hours.", "email-off": "E-mail is off and the address is deleted.",
-	"digest":   "The digest is saved.",
-	"reopened": "Your account is open again. Create new API keys, and connect your apps and streams again.",
+	"export":    "Your data is ready. Download it on this device within 24 hours.",
+	"email":     "A confirmation letter is sent. Open its link within 24 hours.",
+	"email-off": "E-mail is off and the address is deleted.",
+	"digest":    "The digest is saved.",
+	"reopened":  "Your account is open again. Create new API keys, and connect your apps and streams again.",
 }
 
 // settings handles GET /settings, the account page of the visitor with the devices that are signed in and the export of the data.
