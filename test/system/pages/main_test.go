@@ -18,7 +18,8 @@ func TestMain(m *testing.M) {
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"), stack.Env("PAYOUT_CHAIN_ID", chainID),
-		stack.Env("PAYOUT_CHAIN_LABEL", chain), stack.Env("PAYOUT_USDC_ADDRESS", usdc))
+		stack.Env("PAYOUT_CHAIN_LABEL", chain), stack.Env("PAYOUT_USDC_ADDRESS", usdc),
+		stack.Env("MAIL_SMTP_URL", "smtp://127.0.0.1:1"), stack.Env("MAIL_FROM", "news@hub.example")) // no server: letters wait
 }
 
 // atBothSizes runs a test twice, in a tab of the size of a phone and in one of the size of a desktop.

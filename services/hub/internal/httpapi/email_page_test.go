@@ -83,7 +83,7 @@ func TestEmailConfirmation(t *testing.T) {
 	t.Parallel()
 	b, _, round := withMail(t)
 	const address = "mara@planted.example"
-	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", ` name="address"`, "!Delete the address")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", ` name="address"`, "!Switch off e-mail")
 	for _, bad := range []string{
 		"", "mara", "mara@x", "Mara <mara@x.example>",
 		"a@x.example\r\nBcc: b@x.example", "a@x.example,b@x.example",
@@ -201,7 +201,7 @@ func TestAccountLetters(t *testing.T) {
 		b.notifyKey(key)
 		round()
 	}
-	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "Letters were refused three times", ">Close<")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "Letters were refused three times", ">Dismiss<")
 	equal(t, b.count("hub.email_addresses WHERE address IS NOT NULL")+b.count("hub.email_messages"), 0)
 	b.notifyKey("eighth")
 	equal(t, b.count("hub.email_messages"), 0)
