@@ -110,24 +110,26 @@ func (*Caller_OperatorId) isCaller_Credential() {}
 
 // Operator is an account that files calls.
 type Operator struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // uuid, the denpaId
-	Issuer         string                 `protobuf:"bytes,2,opt,name=issuer,proto3" json:"issuer,omitempty"`
-	ProviderId     string                 `protobuf:"bytes,3,opt,name=provider_id,json=providerId,proto3" json:"provider_id,omitempty"` // raw subject at the identity provider
-	PublicId       string                 `protobuf:"bytes,4,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"`       // op_ and 16 hexadecimal digits
-	Handle         string                 `protobuf:"bytes,5,opt,name=handle,proto3" json:"handle,omitempty"`
-	DisplayName    string                 `protobuf:"bytes,6,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
-	AvatarUrl      *string                `protobuf:"bytes,7,opt,name=avatar_url,json=avatarUrl,proto3,oneof" json:"avatar_url,omitempty"`
-	OperatorType   string                 `protobuf:"bytes,8,opt,name=operator_type,json=operatorType,proto3" json:"operator_type,omitempty"` // human, ai_agent, system_bot
-	Tier           string                 `protobuf:"bytes,9,opt,name=tier,proto3" json:"tier,omitempty"`                                     // independent, house, automated
-	CreatedAt      *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	SessionVersion int64                  `protobuf:"varint,11,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // a session of an older version is invalid
-	Bio            *string                `protobuf:"bytes,12,opt,name=bio,proto3,oneof" json:"bio,omitempty"`
-	Links          []string               `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
-	PayoutAddress  *string                `protobuf:"bytes,14,opt,name=payout_address,json=payoutAddress,proto3,oneof" json:"payout_address,omitempty"`
-	ClosingAt      *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=closing_at,json=closingAt,proto3" json:"closing_at,omitempty"` // the account is closed and will be deleted; absent: it is open
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // uuid, the denpaId
+	Issuer          string                 `protobuf:"bytes,2,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	ProviderId      string                 `protobuf:"bytes,3,opt,name=provider_id,json=providerId,proto3" json:"provider_id,omitempty"` // raw subject at the identity provider
+	PublicId        string                 `protobuf:"bytes,4,opt,name=public_id,json=publicId,proto3" json:"public_id,omitempty"`       // op_ and 16 hexadecimal digits
+	Handle          string                 `protobuf:"bytes,5,opt,name=handle,proto3" json:"handle,omitempty"`
+	DisplayName     string                 `protobuf:"bytes,6,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	AvatarUrl       *string                `protobuf:"bytes,7,opt,name=avatar_url,json=avatarUrl,proto3,oneof" json:"avatar_url,omitempty"`
+	OperatorType    string                 `protobuf:"bytes,8,opt,name=operator_type,json=operatorType,proto3" json:"operator_type,omitempty"` // human, ai_agent, system_bot
+	Tier            string                 `protobuf:"bytes,9,opt,name=tier,proto3" json:"tier,omitempty"`                                     // independent, house, automated
+	CreatedAt       *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	SessionVersion  int64                  `protobuf:"varint,11,opt,name=session_version,json=sessionVersion,proto3" json:"session_version,omitempty"` // a session of an older version is invalid
+	Bio             *string                `protobuf:"bytes,12,opt,name=bio,proto3,oneof" json:"bio,omitempty"`
+	Links           []string               `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
+	PayoutAddress   *string                `protobuf:"bytes,14,opt,name=payout_address,json=payoutAddress,proto3,oneof" json:"payout_address,omitempty"`
+	ClosingAt       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=closing_at,json=closingAt,proto3" json:"closing_at,omitempty"`                     // the account is closed and will be deleted; absent: it is open
+	HandleChosenAt  *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=handle_chosen_at,json=handleChosenAt,proto3" json:"handle_chosen_at,omitempty"`    // the first handle was chosen or kept; absent: neither
+	HandleChangedAt *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=handle_changed_at,json=handleChangedAt,proto3" json:"handle_changed_at,omitempty"` // last change of the handle after that; absent: none
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Operator) Reset() {
@@ -261,6 +263,20 @@ func (x *Operator) GetPayoutAddress() string {
 func (x *Operator) GetClosingAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ClosingAt
+	}
+	return nil
+}
+
+func (x *Operator) GetHandleChosenAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.HandleChosenAt
+	}
+	return nil
+}
+
+func (x *Operator) GetHandleChangedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.HandleChangedAt
 	}
 	return nil
 }
@@ -510,6 +526,102 @@ func (x *SignInResponse) GetIsNew() bool {
 	return false
 }
 
+type ChangeHandleRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	Handle        string                 `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"` // empty, with first: keep the derived handle
+	First         bool                   `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`  // choice of the first handle, once within a day of the first sign-in
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeHandleRequest) Reset() {
+	*x = ChangeHandleRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeHandleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeHandleRequest) ProtoMessage() {}
+
+func (x *ChangeHandleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeHandleRequest.ProtoReflect.Descriptor instead.
+func (*ChangeHandleRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ChangeHandleRequest) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *ChangeHandleRequest) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *ChangeHandleRequest) GetFirst() bool {
+	if x != nil {
+		return x.First
+	}
+	return false
+}
+
+type ChangeHandleResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeHandleResponse) Reset() {
+	*x = ChangeHandleResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeHandleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeHandleResponse) ProtoMessage() {}
+
+func (x *ChangeHandleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeHandleResponse.ProtoReflect.Descriptor instead.
+func (*ChangeHandleResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{6}
+}
+
 type MintKeyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OperatorId    string                 `protobuf:"bytes,1,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
@@ -523,7 +635,7 @@ type MintKeyRequest struct {
 
 func (x *MintKeyRequest) Reset() {
 	*x = MintKeyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[5]
+	mi := &file_operator_v1_operator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -535,7 +647,7 @@ func (x *MintKeyRequest) String() string {
 func (*MintKeyRequest) ProtoMessage() {}
 
 func (x *MintKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[5]
+	mi := &file_operator_v1_operator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -548,7 +660,7 @@ func (x *MintKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MintKeyRequest.ProtoReflect.Descriptor instead.
 func (*MintKeyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{5}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MintKeyRequest) GetOperatorId() string {
@@ -596,7 +708,7 @@ type MintKeyResponse struct {
 
 func (x *MintKeyResponse) Reset() {
 	*x = MintKeyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[6]
+	mi := &file_operator_v1_operator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +720,7 @@ func (x *MintKeyResponse) String() string {
 func (*MintKeyResponse) ProtoMessage() {}
 
 func (x *MintKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[6]
+	mi := &file_operator_v1_operator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +733,7 @@ func (x *MintKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MintKeyResponse.ProtoReflect.Descriptor instead.
 func (*MintKeyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{6}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MintKeyResponse) GetPlaintext() string {
@@ -648,7 +760,7 @@ type RevokeKeyRequest struct {
 
 func (x *RevokeKeyRequest) Reset() {
 	*x = RevokeKeyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[7]
+	mi := &file_operator_v1_operator_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -660,7 +772,7 @@ func (x *RevokeKeyRequest) String() string {
 func (*RevokeKeyRequest) ProtoMessage() {}
 
 func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[7]
+	mi := &file_operator_v1_operator_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -673,7 +785,7 @@ func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeKeyRequest.ProtoReflect.Descriptor instead.
 func (*RevokeKeyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{7}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RevokeKeyRequest) GetOperatorId() string {
@@ -700,7 +812,7 @@ type RevokeKeyResponse struct {
 
 func (x *RevokeKeyResponse) Reset() {
 	*x = RevokeKeyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[8]
+	mi := &file_operator_v1_operator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +824,7 @@ func (x *RevokeKeyResponse) String() string {
 func (*RevokeKeyResponse) ProtoMessage() {}
 
 func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[8]
+	mi := &file_operator_v1_operator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +837,7 @@ func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeKeyResponse.ProtoReflect.Descriptor instead.
 func (*RevokeKeyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{8}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RevokeKeyResponse) GetKey() *Key {
@@ -751,7 +863,7 @@ type EndSessionsRequest struct {
 
 func (x *EndSessionsRequest) Reset() {
 	*x = EndSessionsRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[9]
+	mi := &file_operator_v1_operator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +875,7 @@ func (x *EndSessionsRequest) String() string {
 func (*EndSessionsRequest) ProtoMessage() {}
 
 func (x *EndSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[9]
+	mi := &file_operator_v1_operator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +888,7 @@ func (x *EndSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionsRequest.ProtoReflect.Descriptor instead.
 func (*EndSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{9}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EndSessionsRequest) GetOperatorId() string {
@@ -795,7 +907,7 @@ type EndSessionsResponse struct {
 
 func (x *EndSessionsResponse) Reset() {
 	*x = EndSessionsResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[10]
+	mi := &file_operator_v1_operator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +919,7 @@ func (x *EndSessionsResponse) String() string {
 func (*EndSessionsResponse) ProtoMessage() {}
 
 func (x *EndSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[10]
+	mi := &file_operator_v1_operator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +932,7 @@ func (x *EndSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionsResponse.ProtoReflect.Descriptor instead.
 func (*EndSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{10}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EndSessionsResponse) GetSessionVersion() int64 {
@@ -839,7 +951,7 @@ type ListRevokedKeysRequest struct {
 
 func (x *ListRevokedKeysRequest) Reset() {
 	*x = ListRevokedKeysRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	mi := &file_operator_v1_operator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -851,7 +963,7 @@ func (x *ListRevokedKeysRequest) String() string {
 func (*ListRevokedKeysRequest) ProtoMessage() {}
 
 func (x *ListRevokedKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[11]
+	mi := &file_operator_v1_operator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -864,7 +976,7 @@ func (x *ListRevokedKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListRevokedKeysRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{11}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListRevokedKeysRequest) GetKeyIds() []string {
@@ -883,7 +995,7 @@ type ListRevokedKeysResponse struct {
 
 func (x *ListRevokedKeysResponse) Reset() {
 	*x = ListRevokedKeysResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	mi := &file_operator_v1_operator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -895,7 +1007,7 @@ func (x *ListRevokedKeysResponse) String() string {
 func (*ListRevokedKeysResponse) ProtoMessage() {}
 
 func (x *ListRevokedKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[12]
+	mi := &file_operator_v1_operator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -908,7 +1020,7 @@ func (x *ListRevokedKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListRevokedKeysResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{12}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListRevokedKeysResponse) GetKeyIds() []string {
@@ -934,7 +1046,7 @@ type ClassifyRequest struct {
 
 func (x *ClassifyRequest) Reset() {
 	*x = ClassifyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	mi := &file_operator_v1_operator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -946,7 +1058,7 @@ func (x *ClassifyRequest) String() string {
 func (*ClassifyRequest) ProtoMessage() {}
 
 func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[13]
+	mi := &file_operator_v1_operator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -959,7 +1071,7 @@ func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyRequest.ProtoReflect.Descriptor instead.
 func (*ClassifyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{13}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ClassifyRequest) GetHandle() string {
@@ -1029,7 +1141,7 @@ type ClassifyResponse struct {
 
 func (x *ClassifyResponse) Reset() {
 	*x = ClassifyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[14]
+	mi := &file_operator_v1_operator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1153,7 @@ func (x *ClassifyResponse) String() string {
 func (*ClassifyResponse) ProtoMessage() {}
 
 func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[14]
+	mi := &file_operator_v1_operator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1166,7 @@ func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyResponse.ProtoReflect.Descriptor instead.
 func (*ClassifyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{14}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ClassifyResponse) GetOperator() *Operator {
@@ -1088,7 +1200,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_operator_v1_operator_proto_msgTypes[15]
+	mi := &file_operator_v1_operator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1212,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[15]
+	mi := &file_operator_v1_operator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1225,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{15}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Change) GetText() string {
@@ -1140,7 +1252,7 @@ type UpdateProfileRequest struct {
 
 func (x *UpdateProfileRequest) Reset() {
 	*x = UpdateProfileRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[16]
+	mi := &file_operator_v1_operator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1264,7 @@ func (x *UpdateProfileRequest) String() string {
 func (*UpdateProfileRequest) ProtoMessage() {}
 
 func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[16]
+	mi := &file_operator_v1_operator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1277,7 @@ func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileRequest.ProtoReflect.Descriptor instead.
 func (*UpdateProfileRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{16}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateProfileRequest) GetMessageId() string {
@@ -1239,7 +1351,7 @@ type UpdateProfileResponse struct {
 
 func (x *UpdateProfileResponse) Reset() {
 	*x = UpdateProfileResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[17]
+	mi := &file_operator_v1_operator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1363,7 @@ func (x *UpdateProfileResponse) String() string {
 func (*UpdateProfileResponse) ProtoMessage() {}
 
 func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[17]
+	mi := &file_operator_v1_operator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1376,7 @@ func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileResponse.ProtoReflect.Descriptor instead.
 func (*UpdateProfileResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{17}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{19}
 }
 
 type VerifyKeyRequest struct {
@@ -1276,7 +1388,7 @@ type VerifyKeyRequest struct {
 
 func (x *VerifyKeyRequest) Reset() {
 	*x = VerifyKeyRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[18]
+	mi := &file_operator_v1_operator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1400,7 @@ func (x *VerifyKeyRequest) String() string {
 func (*VerifyKeyRequest) ProtoMessage() {}
 
 func (x *VerifyKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[18]
+	mi := &file_operator_v1_operator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1413,7 @@ func (x *VerifyKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyKeyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyKeyRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{18}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifyKeyRequest) GetKeyHash() []byte {
@@ -1321,7 +1433,7 @@ type VerifyKeyResponse struct {
 
 func (x *VerifyKeyResponse) Reset() {
 	*x = VerifyKeyResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[19]
+	mi := &file_operator_v1_operator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1445,7 @@ func (x *VerifyKeyResponse) String() string {
 func (*VerifyKeyResponse) ProtoMessage() {}
 
 func (x *VerifyKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[19]
+	mi := &file_operator_v1_operator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1458,7 @@ func (x *VerifyKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyKeyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyKeyResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{19}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *VerifyKeyResponse) GetOperator() *Operator {
@@ -1377,7 +1489,7 @@ type VerifyReaderRequest struct {
 
 func (x *VerifyReaderRequest) Reset() {
 	*x = VerifyReaderRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[20]
+	mi := &file_operator_v1_operator_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1389,7 +1501,7 @@ func (x *VerifyReaderRequest) String() string {
 func (*VerifyReaderRequest) ProtoMessage() {}
 
 func (x *VerifyReaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[20]
+	mi := &file_operator_v1_operator_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1402,7 +1514,7 @@ func (x *VerifyReaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReaderRequest.ProtoReflect.Descriptor instead.
 func (*VerifyReaderRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{20}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *VerifyReaderRequest) GetCredential() isVerifyReaderRequest_Credential {
@@ -1470,7 +1582,7 @@ type VerifyReaderResponse struct {
 
 func (x *VerifyReaderResponse) Reset() {
 	*x = VerifyReaderResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[21]
+	mi := &file_operator_v1_operator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1482,7 +1594,7 @@ func (x *VerifyReaderResponse) String() string {
 func (*VerifyReaderResponse) ProtoMessage() {}
 
 func (x *VerifyReaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[21]
+	mi := &file_operator_v1_operator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1495,7 +1607,7 @@ func (x *VerifyReaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReaderResponse.ProtoReflect.Descriptor instead.
 func (*VerifyReaderResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{21}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *VerifyReaderResponse) GetLimitId() string {
@@ -1514,7 +1626,7 @@ type StoreAppTokensRequest struct {
 
 func (x *StoreAppTokensRequest) Reset() {
 	*x = StoreAppTokensRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[22]
+	mi := &file_operator_v1_operator_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1638,7 @@ func (x *StoreAppTokensRequest) String() string {
 func (*StoreAppTokensRequest) ProtoMessage() {}
 
 func (x *StoreAppTokensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[22]
+	mi := &file_operator_v1_operator_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1651,7 @@ func (x *StoreAppTokensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoreAppTokensRequest.ProtoReflect.Descriptor instead.
 func (*StoreAppTokensRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{22}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StoreAppTokensRequest) GetTokens() []*AppToken {
@@ -1562,7 +1674,7 @@ type AppToken struct {
 
 func (x *AppToken) Reset() {
 	*x = AppToken{}
-	mi := &file_operator_v1_operator_proto_msgTypes[23]
+	mi := &file_operator_v1_operator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1686,7 @@ func (x *AppToken) String() string {
 func (*AppToken) ProtoMessage() {}
 
 func (x *AppToken) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[23]
+	mi := &file_operator_v1_operator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1699,7 @@ func (x *AppToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppToken.ProtoReflect.Descriptor instead.
 func (*AppToken) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{23}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AppToken) GetHash() []byte {
@@ -1626,7 +1738,7 @@ type StoreAppTokensResponse struct {
 
 func (x *StoreAppTokensResponse) Reset() {
 	*x = StoreAppTokensResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[24]
+	mi := &file_operator_v1_operator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1638,7 +1750,7 @@ func (x *StoreAppTokensResponse) String() string {
 func (*StoreAppTokensResponse) ProtoMessage() {}
 
 func (x *StoreAppTokensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[24]
+	mi := &file_operator_v1_operator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1651,7 +1763,7 @@ func (x *StoreAppTokensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoreAppTokensResponse.ProtoReflect.Descriptor instead.
 func (*StoreAppTokensResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{24}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{26}
 }
 
 type ListKeysRequest struct {
@@ -1663,7 +1775,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[25]
+	mi := &file_operator_v1_operator_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1787,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[25]
+	mi := &file_operator_v1_operator_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1800,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{25}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListKeysRequest) GetOperatorId() string {
@@ -1707,7 +1819,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[26]
+	mi := &file_operator_v1_operator_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1831,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[26]
+	mi := &file_operator_v1_operator_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1844,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{26}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListKeysResponse) GetKeys() []*Key {
@@ -1755,7 +1867,7 @@ type GetOperatorRequest struct {
 
 func (x *GetOperatorRequest) Reset() {
 	*x = GetOperatorRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[27]
+	mi := &file_operator_v1_operator_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1767,7 +1879,7 @@ func (x *GetOperatorRequest) String() string {
 func (*GetOperatorRequest) ProtoMessage() {}
 
 func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[27]
+	mi := &file_operator_v1_operator_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1780,7 +1892,7 @@ func (x *GetOperatorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorRequest.ProtoReflect.Descriptor instead.
 func (*GetOperatorRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{27}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetOperatorRequest) GetBy() isGetOperatorRequest_By {
@@ -1833,7 +1945,7 @@ type GetOperatorResponse struct {
 
 func (x *GetOperatorResponse) Reset() {
 	*x = GetOperatorResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[28]
+	mi := &file_operator_v1_operator_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +1957,7 @@ func (x *GetOperatorResponse) String() string {
 func (*GetOperatorResponse) ProtoMessage() {}
 
 func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[28]
+	mi := &file_operator_v1_operator_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +1970,7 @@ func (x *GetOperatorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOperatorResponse.ProtoReflect.Descriptor instead.
 func (*GetOperatorResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{28}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetOperatorResponse) GetOperator() *Operator {
@@ -1878,7 +1990,7 @@ type FindOperatorsRequest struct {
 
 func (x *FindOperatorsRequest) Reset() {
 	*x = FindOperatorsRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[29]
+	mi := &file_operator_v1_operator_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +2002,7 @@ func (x *FindOperatorsRequest) String() string {
 func (*FindOperatorsRequest) ProtoMessage() {}
 
 func (x *FindOperatorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[29]
+	mi := &file_operator_v1_operator_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2015,7 @@ func (x *FindOperatorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindOperatorsRequest.ProtoReflect.Descriptor instead.
 func (*FindOperatorsRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{29}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *FindOperatorsRequest) GetText() string {
@@ -1929,7 +2041,7 @@ type FindOperatorsResponse struct {
 
 func (x *FindOperatorsResponse) Reset() {
 	*x = FindOperatorsResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[30]
+	mi := &file_operator_v1_operator_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1941,7 +2053,7 @@ func (x *FindOperatorsResponse) String() string {
 func (*FindOperatorsResponse) ProtoMessage() {}
 
 func (x *FindOperatorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[30]
+	mi := &file_operator_v1_operator_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1954,7 +2066,7 @@ func (x *FindOperatorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindOperatorsResponse.ProtoReflect.Descriptor instead.
 func (*FindOperatorsResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{30}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *FindOperatorsResponse) GetOperators() []*Operator {
@@ -1973,7 +2085,7 @@ type ListOperatorsRequest struct {
 
 func (x *ListOperatorsRequest) Reset() {
 	*x = ListOperatorsRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[31]
+	mi := &file_operator_v1_operator_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2097,7 @@ func (x *ListOperatorsRequest) String() string {
 func (*ListOperatorsRequest) ProtoMessage() {}
 
 func (x *ListOperatorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[31]
+	mi := &file_operator_v1_operator_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2110,7 @@ func (x *ListOperatorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOperatorsRequest.ProtoReflect.Descriptor instead.
 func (*ListOperatorsRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{31}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListOperatorsRequest) GetIds() []string {
@@ -2017,7 +2129,7 @@ type ListOperatorsResponse struct {
 
 func (x *ListOperatorsResponse) Reset() {
 	*x = ListOperatorsResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[32]
+	mi := &file_operator_v1_operator_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2029,7 +2141,7 @@ func (x *ListOperatorsResponse) String() string {
 func (*ListOperatorsResponse) ProtoMessage() {}
 
 func (x *ListOperatorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[32]
+	mi := &file_operator_v1_operator_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2154,7 @@ func (x *ListOperatorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOperatorsResponse.ProtoReflect.Descriptor instead.
 func (*ListOperatorsResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{32}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListOperatorsResponse) GetOperators() []*Operator {
@@ -2062,7 +2174,7 @@ type CloseAccountRequest struct {
 
 func (x *CloseAccountRequest) Reset() {
 	*x = CloseAccountRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[33]
+	mi := &file_operator_v1_operator_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2186,7 @@ func (x *CloseAccountRequest) String() string {
 func (*CloseAccountRequest) ProtoMessage() {}
 
 func (x *CloseAccountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[33]
+	mi := &file_operator_v1_operator_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2199,7 @@ func (x *CloseAccountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAccountRequest.ProtoReflect.Descriptor instead.
 func (*CloseAccountRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{33}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CloseAccountRequest) GetOperatorId() string {
@@ -2112,7 +2224,7 @@ type CloseAccountResponse struct {
 
 func (x *CloseAccountResponse) Reset() {
 	*x = CloseAccountResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[34]
+	mi := &file_operator_v1_operator_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2124,7 +2236,7 @@ func (x *CloseAccountResponse) String() string {
 func (*CloseAccountResponse) ProtoMessage() {}
 
 func (x *CloseAccountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[34]
+	mi := &file_operator_v1_operator_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2137,7 +2249,7 @@ func (x *CloseAccountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAccountResponse.ProtoReflect.Descriptor instead.
 func (*CloseAccountResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{34}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{36}
 }
 
 type EraseAccountRequest struct {
@@ -2149,7 +2261,7 @@ type EraseAccountRequest struct {
 
 func (x *EraseAccountRequest) Reset() {
 	*x = EraseAccountRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[35]
+	mi := &file_operator_v1_operator_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2161,7 +2273,7 @@ func (x *EraseAccountRequest) String() string {
 func (*EraseAccountRequest) ProtoMessage() {}
 
 func (x *EraseAccountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[35]
+	mi := &file_operator_v1_operator_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2174,7 +2286,7 @@ func (x *EraseAccountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAccountRequest.ProtoReflect.Descriptor instead.
 func (*EraseAccountRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{35}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *EraseAccountRequest) GetOperatorId() string {
@@ -2192,7 +2304,7 @@ type EraseAccountResponse struct {
 
 func (x *EraseAccountResponse) Reset() {
 	*x = EraseAccountResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[36]
+	mi := &file_operator_v1_operator_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2316,7 @@ func (x *EraseAccountResponse) String() string {
 func (*EraseAccountResponse) ProtoMessage() {}
 
 func (x *EraseAccountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[36]
+	mi := &file_operator_v1_operator_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2329,7 @@ func (x *EraseAccountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAccountResponse.ProtoReflect.Descriptor instead.
 func (*EraseAccountResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{36}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{38}
 }
 
 type ListClosingRequest struct {
@@ -2229,7 +2341,7 @@ type ListClosingRequest struct {
 
 func (x *ListClosingRequest) Reset() {
 	*x = ListClosingRequest{}
-	mi := &file_operator_v1_operator_proto_msgTypes[37]
+	mi := &file_operator_v1_operator_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2241,7 +2353,7 @@ func (x *ListClosingRequest) String() string {
 func (*ListClosingRequest) ProtoMessage() {}
 
 func (x *ListClosingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[37]
+	mi := &file_operator_v1_operator_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2254,7 +2366,7 @@ func (x *ListClosingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListClosingRequest.ProtoReflect.Descriptor instead.
 func (*ListClosingRequest) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{37}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListClosingRequest) GetBefore() *timestamppb.Timestamp {
@@ -2273,7 +2385,7 @@ type ListClosingResponse struct {
 
 func (x *ListClosingResponse) Reset() {
 	*x = ListClosingResponse{}
-	mi := &file_operator_v1_operator_proto_msgTypes[38]
+	mi := &file_operator_v1_operator_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2285,7 +2397,7 @@ func (x *ListClosingResponse) String() string {
 func (*ListClosingResponse) ProtoMessage() {}
 
 func (x *ListClosingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_operator_v1_operator_proto_msgTypes[38]
+	mi := &file_operator_v1_operator_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2298,7 +2410,7 @@ func (x *ListClosingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListClosingResponse.ProtoReflect.Descriptor instead.
 func (*ListClosingResponse) Descriptor() ([]byte, []int) {
-	return file_operator_v1_operator_proto_rawDescGZIP(), []int{38}
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListClosingResponse) GetOperators() []*Operator {
@@ -2318,7 +2430,7 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\voperator_id\x18\x02 \x01(\tH\x00R\n" +
 	"operatorIdB\f\n" +
 	"\n" +
-	"credential\"\xaa\x04\n" +
+	"credential\"\xb8\x05\n" +
 	"\bOperator\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06issuer\x18\x02 \x01(\tR\x06issuer\x12\x1f\n" +
@@ -2339,7 +2451,9 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x05links\x18\r \x03(\tR\x05links\x12*\n" +
 	"\x0epayout_address\x18\x0e \x01(\tH\x02R\rpayoutAddress\x88\x01\x01\x129\n" +
 	"\n" +
-	"closing_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tclosingAtB\r\n" +
+	"closing_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tclosingAt\x12D\n" +
+	"\x10handle_chosen_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x0ehandleChosenAt\x12F\n" +
+	"\x11handle_changed_at\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\x0fhandleChangedAtB\r\n" +
 	"\v_avatar_urlB\x06\n" +
 	"\x04_bioB\x11\n" +
 	"\x0f_payout_address\"\xce\x02\n" +
@@ -2366,7 +2480,13 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x04name\x18\x05 \x01(\tR\x04name\"e\n" +
 	"\x0eSignInResponse\x12<\n" +
 	"\boperator\x18\x01 \x01(\v2 .signalcast.operator.v1.OperatorR\boperator\x12\x15\n" +
-	"\x06is_new\x18\x02 \x01(\bR\x05isNew\"\x99\x01\n" +
+	"\x06is_new\x18\x02 \x01(\bR\x05isNew\"d\n" +
+	"\x13ChangeHandleRequest\x12\x1f\n" +
+	"\voperator_id\x18\x01 \x01(\tR\n" +
+	"operatorId\x12\x16\n" +
+	"\x06handle\x18\x02 \x01(\tR\x06handle\x12\x14\n" +
+	"\x05first\x18\x03 \x01(\bR\x05first\"\x16\n" +
+	"\x14ChangeHandleResponse\"\x99\x01\n" +
 	"\x0eMintKeyRequest\x12\x1f\n" +
 	"\voperator_id\x18\x01 \x01(\tR\n" +
 	"operatorId\x12\x14\n" +
@@ -2484,9 +2604,10 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x12ListClosingRequest\x122\n" +
 	"\x06before\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x06before\"U\n" +
 	"\x13ListClosingResponse\x12>\n" +
-	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\xa4\a\n" +
+	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\x8f\b\n" +
 	"\x0fOperatorService\x12W\n" +
-	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12Z\n" +
+	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12i\n" +
+	"\fChangeHandle\x12+.signalcast.operator.v1.ChangeHandleRequest\x1a,.signalcast.operator.v1.ChangeHandleResponse\x12Z\n" +
 	"\aMintKey\x12&.signalcast.operator.v1.MintKeyRequest\x1a'.signalcast.operator.v1.MintKeyResponse\x12`\n" +
 	"\tRevokeKey\x12(.signalcast.operator.v1.RevokeKeyRequest\x1a).signalcast.operator.v1.RevokeKeyResponse\x12f\n" +
 	"\vEndSessions\x12*.signalcast.operator.v1.EndSessionsRequest\x1a+.signalcast.operator.v1.EndSessionsResponse\x12]\n" +
@@ -2517,110 +2638,116 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
 	(*Key)(nil),                     // 2: signalcast.operator.v1.Key
 	(*SignInRequest)(nil),           // 3: signalcast.operator.v1.SignInRequest
 	(*SignInResponse)(nil),          // 4: signalcast.operator.v1.SignInResponse
-	(*MintKeyRequest)(nil),          // 5: signalcast.operator.v1.MintKeyRequest
-	(*MintKeyResponse)(nil),         // 6: signalcast.operator.v1.MintKeyResponse
-	(*RevokeKeyRequest)(nil),        // 7: signalcast.operator.v1.RevokeKeyRequest
-	(*RevokeKeyResponse)(nil),       // 8: signalcast.operator.v1.RevokeKeyResponse
-	(*EndSessionsRequest)(nil),      // 9: signalcast.operator.v1.EndSessionsRequest
-	(*EndSessionsResponse)(nil),     // 10: signalcast.operator.v1.EndSessionsResponse
-	(*ListRevokedKeysRequest)(nil),  // 11: signalcast.operator.v1.ListRevokedKeysRequest
-	(*ListRevokedKeysResponse)(nil), // 12: signalcast.operator.v1.ListRevokedKeysResponse
-	(*ClassifyRequest)(nil),         // 13: signalcast.operator.v1.ClassifyRequest
-	(*ClassifyResponse)(nil),        // 14: signalcast.operator.v1.ClassifyResponse
-	(*Change)(nil),                  // 15: signalcast.operator.v1.Change
-	(*UpdateProfileRequest)(nil),    // 16: signalcast.operator.v1.UpdateProfileRequest
-	(*UpdateProfileResponse)(nil),   // 17: signalcast.operator.v1.UpdateProfileResponse
-	(*VerifyKeyRequest)(nil),        // 18: signalcast.operator.v1.VerifyKeyRequest
-	(*VerifyKeyResponse)(nil),       // 19: signalcast.operator.v1.VerifyKeyResponse
-	(*VerifyReaderRequest)(nil),     // 20: signalcast.operator.v1.VerifyReaderRequest
-	(*VerifyReaderResponse)(nil),    // 21: signalcast.operator.v1.VerifyReaderResponse
-	(*StoreAppTokensRequest)(nil),   // 22: signalcast.operator.v1.StoreAppTokensRequest
-	(*AppToken)(nil),                // 23: signalcast.operator.v1.AppToken
-	(*StoreAppTokensResponse)(nil),  // 24: signalcast.operator.v1.StoreAppTokensResponse
-	(*ListKeysRequest)(nil),         // 25: signalcast.operator.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),        // 26: signalcast.operator.v1.ListKeysResponse
-	(*GetOperatorRequest)(nil),      // 27: signalcast.operator.v1.GetOperatorRequest
-	(*GetOperatorResponse)(nil),     // 28: signalcast.operator.v1.GetOperatorResponse
-	(*FindOperatorsRequest)(nil),    // 29: signalcast.operator.v1.FindOperatorsRequest
-	(*FindOperatorsResponse)(nil),   // 30: signalcast.operator.v1.FindOperatorsResponse
-	(*ListOperatorsRequest)(nil),    // 31: signalcast.operator.v1.ListOperatorsRequest
-	(*ListOperatorsResponse)(nil),   // 32: signalcast.operator.v1.ListOperatorsResponse
-	(*CloseAccountRequest)(nil),     // 33: signalcast.operator.v1.CloseAccountRequest
-	(*CloseAccountResponse)(nil),    // 34: signalcast.operator.v1.CloseAccountResponse
-	(*EraseAccountRequest)(nil),     // 35: signalcast.operator.v1.EraseAccountRequest
-	(*EraseAccountResponse)(nil),    // 36: signalcast.operator.v1.EraseAccountResponse
-	(*ListClosingRequest)(nil),      // 37: signalcast.operator.v1.ListClosingRequest
-	(*ListClosingResponse)(nil),     // 38: signalcast.operator.v1.ListClosingResponse
-	(*timestamppb.Timestamp)(nil),   // 39: google.protobuf.Timestamp
+	(*ChangeHandleRequest)(nil),     // 5: signalcast.operator.v1.ChangeHandleRequest
+	(*ChangeHandleResponse)(nil),    // 6: signalcast.operator.v1.ChangeHandleResponse
+	(*MintKeyRequest)(nil),          // 7: signalcast.operator.v1.MintKeyRequest
+	(*MintKeyResponse)(nil),         // 8: signalcast.operator.v1.MintKeyResponse
+	(*RevokeKeyRequest)(nil),        // 9: signalcast.operator.v1.RevokeKeyRequest
+	(*RevokeKeyResponse)(nil),       // 10: signalcast.operator.v1.RevokeKeyResponse
+	(*EndSessionsRequest)(nil),      // 11: signalcast.operator.v1.EndSessionsRequest
+	(*EndSessionsResponse)(nil),     // 12: signalcast.operator.v1.EndSessionsResponse
+	(*ListRevokedKeysRequest)(nil),  // 13: signalcast.operator.v1.ListRevokedKeysRequest
+	(*ListRevokedKeysResponse)(nil), // 14: signalcast.operator.v1.ListRevokedKeysResponse
+	(*ClassifyRequest)(nil),         // 15: signalcast.operator.v1.ClassifyRequest
+	(*ClassifyResponse)(nil),        // 16: signalcast.operator.v1.ClassifyResponse
+	(*Change)(nil),                  // 17: signalcast.operator.v1.Change
+	(*UpdateProfileRequest)(nil),    // 18: signalcast.operator.v1.UpdateProfileRequest
+	(*UpdateProfileResponse)(nil),   // 19: signalcast.operator.v1.UpdateProfileResponse
+	(*VerifyKeyRequest)(nil),        // 20: signalcast.operator.v1.VerifyKeyRequest
+	(*VerifyKeyResponse)(nil),       // 21: signalcast.operator.v1.VerifyKeyResponse
+	(*VerifyReaderRequest)(nil),     // 22: signalcast.operator.v1.VerifyReaderRequest
+	(*VerifyReaderResponse)(nil),    // 23: signalcast.operator.v1.VerifyReaderResponse
+	(*StoreAppTokensRequest)(nil),   // 24: signalcast.operator.v1.StoreAppTokensRequest
+	(*AppToken)(nil),                // 25: signalcast.operator.v1.AppToken
+	(*StoreAppTokensResponse)(nil),  // 26: signalcast.operator.v1.StoreAppTokensResponse
+	(*ListKeysRequest)(nil),         // 27: signalcast.operator.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),        // 28: signalcast.operator.v1.ListKeysResponse
+	(*GetOperatorRequest)(nil),      // 29: signalcast.operator.v1.GetOperatorRequest
+	(*GetOperatorResponse)(nil),     // 30: signalcast.operator.v1.GetOperatorResponse
+	(*FindOperatorsRequest)(nil),    // 31: signalcast.operator.v1.FindOperatorsRequest
+	(*FindOperatorsResponse)(nil),   // 32: signalcast.operator.v1.FindOperatorsResponse
+	(*ListOperatorsRequest)(nil),    // 33: signalcast.operator.v1.ListOperatorsRequest
+	(*ListOperatorsResponse)(nil),   // 34: signalcast.operator.v1.ListOperatorsResponse
+	(*CloseAccountRequest)(nil),     // 35: signalcast.operator.v1.CloseAccountRequest
+	(*CloseAccountResponse)(nil),    // 36: signalcast.operator.v1.CloseAccountResponse
+	(*EraseAccountRequest)(nil),     // 37: signalcast.operator.v1.EraseAccountRequest
+	(*EraseAccountResponse)(nil),    // 38: signalcast.operator.v1.EraseAccountResponse
+	(*ListClosingRequest)(nil),      // 39: signalcast.operator.v1.ListClosingRequest
+	(*ListClosingResponse)(nil),     // 40: signalcast.operator.v1.ListClosingResponse
+	(*timestamppb.Timestamp)(nil),   // 41: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	39, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	39, // 1: signalcast.operator.v1.Operator.closing_at:type_name -> google.protobuf.Timestamp
-	39, // 2: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	39, // 3: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 4: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
-	2,  // 5: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	2,  // 6: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	1,  // 7: signalcast.operator.v1.ClassifyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	15, // 8: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
-	15, // 9: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
-	1,  // 10: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
-	2,  // 11: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
-	23, // 12: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
-	39, // 13: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
-	39, // 14: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
-	2,  // 15: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
-	1,  // 16: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
-	1,  // 17: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
-	1,  // 18: signalcast.operator.v1.ListOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
-	39, // 19: signalcast.operator.v1.ListClosingRequest.before:type_name -> google.protobuf.Timestamp
-	1,  // 20: signalcast.operator.v1.ListClosingResponse.operators:type_name -> signalcast.operator.v1.Operator
-	3,  // 21: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 22: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	7,  // 23: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	9,  // 24: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
-	13, // 25: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	16, // 26: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	33, // 27: signalcast.operator.v1.OperatorService.CloseAccount:input_type -> signalcast.operator.v1.CloseAccountRequest
-	35, // 28: signalcast.operator.v1.OperatorService.EraseAccount:input_type -> signalcast.operator.v1.EraseAccountRequest
-	22, // 29: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
-	18, // 30: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	20, // 31: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
-	11, // 32: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
-	25, // 33: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	27, // 34: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	31, // 35: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
-	37, // 36: signalcast.operator.v1.OperatorReadService.ListClosing:input_type -> signalcast.operator.v1.ListClosingRequest
-	29, // 37: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
-	4,  // 38: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 39: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	8,  // 40: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	10, // 41: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
-	14, // 42: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	17, // 43: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	34, // 44: signalcast.operator.v1.OperatorService.CloseAccount:output_type -> signalcast.operator.v1.CloseAccountResponse
-	36, // 45: signalcast.operator.v1.OperatorService.EraseAccount:output_type -> signalcast.operator.v1.EraseAccountResponse
-	24, // 46: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
-	19, // 47: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	21, // 48: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
-	12, // 49: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
-	26, // 50: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	28, // 51: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	32, // 52: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
-	38, // 53: signalcast.operator.v1.OperatorReadService.ListClosing:output_type -> signalcast.operator.v1.ListClosingResponse
-	30, // 54: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
-	38, // [38:55] is the sub-list for method output_type
-	21, // [21:38] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	41, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	41, // 1: signalcast.operator.v1.Operator.closing_at:type_name -> google.protobuf.Timestamp
+	41, // 2: signalcast.operator.v1.Operator.handle_chosen_at:type_name -> google.protobuf.Timestamp
+	41, // 3: signalcast.operator.v1.Operator.handle_changed_at:type_name -> google.protobuf.Timestamp
+	41, // 4: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	41, // 5: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	1,  // 6: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
+	2,  // 7: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	2,  // 8: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	1,  // 9: signalcast.operator.v1.ClassifyResponse.operator:type_name -> signalcast.operator.v1.Operator
+	17, // 10: signalcast.operator.v1.UpdateProfileRequest.avatar:type_name -> signalcast.operator.v1.Change
+	17, // 11: signalcast.operator.v1.UpdateProfileRequest.payout_address:type_name -> signalcast.operator.v1.Change
+	1,  // 12: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
+	2,  // 13: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
+	25, // 14: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
+	41, // 15: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
+	41, // 16: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
+	2,  // 17: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
+	1,  // 18: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
+	1,  // 19: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
+	1,  // 20: signalcast.operator.v1.ListOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
+	41, // 21: signalcast.operator.v1.ListClosingRequest.before:type_name -> google.protobuf.Timestamp
+	1,  // 22: signalcast.operator.v1.ListClosingResponse.operators:type_name -> signalcast.operator.v1.Operator
+	3,  // 23: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 24: signalcast.operator.v1.OperatorService.ChangeHandle:input_type -> signalcast.operator.v1.ChangeHandleRequest
+	7,  // 25: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	9,  // 26: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	11, // 27: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	15, // 28: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	18, // 29: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	35, // 30: signalcast.operator.v1.OperatorService.CloseAccount:input_type -> signalcast.operator.v1.CloseAccountRequest
+	37, // 31: signalcast.operator.v1.OperatorService.EraseAccount:input_type -> signalcast.operator.v1.EraseAccountRequest
+	24, // 32: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
+	20, // 33: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	22, // 34: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
+	13, // 35: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	27, // 36: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	29, // 37: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	33, // 38: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
+	39, // 39: signalcast.operator.v1.OperatorReadService.ListClosing:input_type -> signalcast.operator.v1.ListClosingRequest
+	31, // 40: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
+	4,  // 41: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 42: signalcast.operator.v1.OperatorService.ChangeHandle:output_type -> signalcast.operator.v1.ChangeHandleResponse
+	8,  // 43: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	10, // 44: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	12, // 45: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	16, // 46: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	19, // 47: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	36, // 48: signalcast.operator.v1.OperatorService.CloseAccount:output_type -> signalcast.operator.v1.CloseAccountResponse
+	38, // 49: signalcast.operator.v1.OperatorService.EraseAccount:output_type -> signalcast.operator.v1.EraseAccountResponse
+	26, // 50: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
+	21, // 51: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	23, // 52: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
+	14, // 53: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	28, // 54: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	30, // 55: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	34, // 56: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
+	40, // 57: signalcast.operator.v1.OperatorReadService.ListClosing:output_type -> signalcast.operator.v1.ListClosingResponse
+	32, // 58: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
+	41, // [41:59] is the sub-list for method output_type
+	23, // [23:41] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -2634,15 +2761,15 @@ func file_operator_v1_operator_proto_init() {
 	}
 	file_operator_v1_operator_proto_msgTypes[1].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[2].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[13].OneofWrappers = []any{}
 	file_operator_v1_operator_proto_msgTypes[15].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[16].OneofWrappers = []any{}
-	file_operator_v1_operator_proto_msgTypes[20].OneofWrappers = []any{
+	file_operator_v1_operator_proto_msgTypes[17].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[18].OneofWrappers = []any{}
+	file_operator_v1_operator_proto_msgTypes[22].OneofWrappers = []any{
 		(*VerifyReaderRequest_KeyHash)(nil),
 		(*VerifyReaderRequest_TokenHash)(nil),
 		(*VerifyReaderRequest_Login)(nil),
 	}
-	file_operator_v1_operator_proto_msgTypes[27].OneofWrappers = []any{
+	file_operator_v1_operator_proto_msgTypes[29].OneofWrappers = []any{
 		(*GetOperatorRequest_Handle)(nil),
 		(*GetOperatorRequest_Id)(nil),
 	}
@@ -2652,7 +2779,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OperatorService_SignIn_FullMethodName         = "/signalcast.operator.v1.OperatorService/SignIn"
+	OperatorService_ChangeHandle_FullMethodName   = "/signalcast.operator.v1.OperatorService/ChangeHandle"
 	OperatorService_MintKey_FullMethodName        = "/signalcast.operator.v1.OperatorService/MintKey"
 	OperatorService_RevokeKey_FullMethodName      = "/signalcast.operator.v1.OperatorService/RevokeKey"
 	OperatorService_EndSessions_FullMethodName    = "/signalcast.operator.v1.OperatorService/EndSessions"
@@ -40,6 +41,9 @@ const (
 type OperatorServiceClient interface {
 	// Finds or creates the operator of a verified (issuer, subject).
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SignInResponse, error)
+	// Replaces the handle of an operator, or stores the choice of the first one. Faults: not_found, invalid_handle, handle_taken,
+	// handle_changed with the time of the next possible change, handle_chosen.
+	ChangeHandle(ctx context.Context, in *ChangeHandleRequest, opts ...grpc.CallOption) (*ChangeHandleResponse, error)
 	// Creates a key. Fault: key_limit_reached for an operator with ten active keys.
 	MintKey(ctx context.Context, in *MintKeyRequest, opts ...grpc.CallOption) (*MintKeyResponse, error)
 	// Revokes a key and deactivates the webhooks created with it. Repeating the request returns the same answer.
@@ -74,6 +78,16 @@ func (c *operatorServiceClient) SignIn(ctx context.Context, in *SignInRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SignInResponse)
 	err := c.cc.Invoke(ctx, OperatorService_SignIn_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *operatorServiceClient) ChangeHandle(ctx context.Context, in *ChangeHandleRequest, opts ...grpc.CallOption) (*ChangeHandleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangeHandleResponse)
+	err := c.cc.Invoke(ctx, OperatorService_ChangeHandle_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +182,9 @@ func (c *operatorServiceClient) StoreAppTokens(ctx context.Context, in *StoreApp
 type OperatorServiceServer interface {
 	// Finds or creates the operator of a verified (issuer, subject).
 	SignIn(context.Context, *SignInRequest) (*SignInResponse, error)
+	// Replaces the handle of an operator, or stores the choice of the first one. Faults: not_found, invalid_handle, handle_taken,
+	// handle_changed with the time of the next possible change, handle_chosen.
+	ChangeHandle(context.Context, *ChangeHandleRequest) (*ChangeHandleResponse, error)
 	// Creates a key. Fault: key_limit_reached for an operator with ten active keys.
 	MintKey(context.Context, *MintKeyRequest) (*MintKeyResponse, error)
 	// Revokes a key and deactivates the webhooks created with it. Repeating the request returns the same answer.
@@ -200,6 +217,9 @@ type UnimplementedOperatorServiceServer struct{}
 
 func (UnimplementedOperatorServiceServer) SignIn(context.Context, *SignInRequest) (*SignInResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SignIn not implemented")
+}
+func (UnimplementedOperatorServiceServer) ChangeHandle(context.Context, *ChangeHandleRequest) (*ChangeHandleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangeHandle not implemented")
 }
 func (UnimplementedOperatorServiceServer) MintKey(context.Context, *MintKeyRequest) (*MintKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MintKey not implemented")
@@ -260,6 +280,24 @@ func _OperatorService_SignIn_Handler(srv interface{}, ctx context.Context, dec f
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(OperatorServiceServer).SignIn(ctx, req.(*SignInRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OperatorService_ChangeHandle_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangeHandleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).ChangeHandle(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_ChangeHandle_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).ChangeHandle(ctx, req.(*ChangeHandleRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -420,6 +458,10 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _OperatorService_SignIn_Handler,
 		},
 		{
+			MethodName: "ChangeHandle",
+			Handler:    _OperatorService_ChangeHandle_Handler,
+		},
+		{
 			MethodName: "MintKey",
 			Handler:    _OperatorService_MintKey_Handler,
 		},
@@ -482,7 +524,7 @@ type OperatorReadServiceClient interface {
 	ListRevokedKeys(ctx context.Context, in *ListRevokedKeysRequest, opts ...grpc.CallOption) (*ListRevokedKeysResponse, error)
 	// Returns the keys of an operator, newest first.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
-	// Returns an operator. Fault: not_found for an unknown handle or id.
+	// Returns an operator by id, or by a handle that it has or had. Fault: not_found for an unknown handle or id.
 	GetOperator(ctx context.Context, in *GetOperatorRequest, opts ...grpc.CallOption) (*GetOperatorResponse, error)
 	// Returns operators by id, in no order. Unknown ids are left out.
 	ListOperators(ctx context.Context, in *ListOperatorsRequest, opts ...grpc.CallOption) (*ListOperatorsResponse, error)
@@ -596,7 +638,7 @@ type OperatorReadServiceServer interface {
 	ListRevokedKeys(context.Context, *ListRevokedKeysRequest) (*ListRevokedKeysResponse, error)
 	// Returns the keys of an operator, newest first.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
-	// Returns an operator. Fault: not_found for an unknown handle or id.
+	// Returns an operator by id, or by a handle that it has or had. Fault: not_found for an unknown handle or id.
 	GetOperator(context.Context, *GetOperatorRequest) (*GetOperatorResponse, error)
 	// Returns operators by id, in no order. Unknown ids are left out.
 	ListOperators(context.Context, *ListOperatorsRequest) (*ListOperatorsResponse, error)

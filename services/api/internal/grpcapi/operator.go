@@ -41,6 +41,15 @@ func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*o
 	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
 }
 
+// ChangeHandle replaces the handle of an operator, or stores the choice of the first one. Errors: not_found, invalid_handle,
+// handle_taken, handle_changed, handle_chosen, db_unavailable.
+func (f *Operators) ChangeHandle(ctx context.Context, r *operatorv1.ChangeHandleRequest) (*operatorv1.ChangeHandleResponse, error) {
+	if err := uuids(r.GetOperatorId()); err != nil {
+		return nil, err
+	}
+	return &operatorv1.ChangeHandleResponse{}, f.Service.ChangeHandle(ctx, r.GetOperatorId(), r.GetHandle(), r.GetFirst())
+}
+
 // MintKey creates an operator key. Only the MintKey response contains the key in plaintext. Errors: not_found for an invalid
 // operator id, invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
 func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
@@ -219,7 +228,7 @@ func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest)
 	return &operatorv1.ListKeysResponse{Keys: listOf(keys, keyTo)}, err
 }
 
-// GetOperator returns the operator with the requested handle. If the handle is empty, it returns the operator with the
+// GetOperator returns the operator who has or had the requested handle. If the handle is empty, it returns the operator with the
 // requested id. Errors: not_found, db_unavailable.
 func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRequest) (*operatorv1.GetOperatorResponse, error) {
 	if r.GetHandle() == "" {
@@ -256,7 +265,7 @@ func operatorTo(o operator.Operator) *operatorv1.Operator {
 		DisplayName: o.DisplayName, AvatarUrl: o.AvatarURL, OperatorType: string(o.Type), Tier: string(o.Tier),
 		CreatedAt: timestamppb.New(o.CreatedAt), SessionVersion: o.SessionVersion,
 		Bio: o.Bio, Links: o.Links, PayoutAddress: o.PayoutAddress,
-		ClosingAt: stampOf(o.ClosingAt),
+		ClosingAt: stampOf(o.ClosingAt), HandleChosenAt: stampOf(o.ChosenAt), HandleChangedAt: stampOf(o.ChangedAt),
 	}
 }
 

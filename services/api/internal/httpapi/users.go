@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -33,10 +34,14 @@ func (s *Server) subject(c echo.Context) (operator.Operator, error) {
 	switch {
 	case err != nil:
 		return operator.Operator{}, err
-	case bad != nil || handle.String() != me.handle:
+	case bad != nil:
 		return operator.Operator{}, errForbidden
 	}
-	return s.Operators.Operator(ctx, "", me.id)
+	o, err := s.Operators.Operator(ctx, handle.String(), "") // also by a former handle
+	if errors.Is(err, operator.ErrNotFound) || err == nil && o.ID != me.id {
+		err = errForbidden
+	}
+	return o, err
 }
 
 // userSignals handles GET /api/v1/users/{handle}/signals: a page of the operator's calls, including those that are not public

@@ -28,6 +28,10 @@ var (
 	ErrKeyTier = apperr.New(apperr.Invalid, "invalid_key_tier",
 		"keyTier must be free, builder, pro or enterprise").With("field", "keyTier")
 	ErrHandleTaken = apperr.New(apperr.Conflict, "handle_taken", "the handle is reserved or belongs to an operator; choose another one")
+	// ErrHandleChanged gets the member possibleAt, the time from which the next change is possible.
+	ErrHandleChanged = apperr.New(apperr.Conflict, "handle_changed", "a handle can be changed once in 365 days")
+	ErrHandleChosen  = apperr.New(apperr.Conflict, "handle_chosen",
+		"the first handle can be chosen once, within 24 hours of the first sign-in; change the handle instead")
 )
 
 // MaxKeys is the maximum number of active keys of one operator.
@@ -50,6 +54,8 @@ type Operator struct {
 	Links          []string
 	PayoutAddress  *string
 	ClosingAt      *time.Time // the owner requested the deletion; nil: the account is open
+	ChosenAt       *time.Time // the owner chose the first handle, or kept the derived one; nil: neither
+	ChangedAt      *time.Time // last change of the handle; nil: none
 	Seeded         bool       // the profile was filled by an administrator
 	KeyTier        string     // tier of the keys of the operator
 	Former         []string   // of a new operator: ids of the accounts of the same person that were deleted within FormerPeriod
@@ -58,6 +64,9 @@ type Operator struct {
 // FormerPeriod is the time after the deletion of an account during which a new account of the same person cannot call the markets
 // that the deleted account called.
 const FormerPeriod = 400 * 24 * time.Hour
+
+// FormerHandlePeriod is the time after a change during which a former handle leads to its operator and is given to no other one.
+const FormerHandlePeriod = 400 * 24 * time.Hour
 
 // Erased is a deleted account. Its public id is the keyed hash by which a later sign-in of the same person finds it.
 type Erased struct {

@@ -16,9 +16,14 @@ import (
 type Store interface {
 	// FindByIdentity returns the operator with an identity, or nil if there is none.
 	FindByIdentity(ctx context.Context, issuer, subject string) (*Operator, error)
-	// CreateOperator stores a new operator. It returns nil if the handle is taken, and the existing operator if the identity
-	// has one.
+	// CreateOperator stores a new operator. It returns nil if the handle is taken or was that of another operator, and the
+	// existing operator if the identity has one.
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
+	// ChangeHandle replaces the handle of an operator. The former handle is reserved for FormerHandlePeriod. If first is true, it
+	// stores the choice of the first handle; an empty handle keeps the derived one. Errors: not_found if there is no such open
+	// account, handle_taken, handle_changed, handle_chosen.
+	ChangeHandle(ctx context.Context, operatorID, handle string, first bool, now time.Time) error
+	// GetOperator returns an operator by present or former handle, or by id if the handle is empty.
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
 	// ListOperatorsByID returns operators by id, in no order. It omits unknown ids.
 	ListOperatorsByID(ctx context.Context, ids []string) ([]Operator, error)
@@ -110,6 +115,26 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	}
 }
 
+// ChangeHandle replaces the handle of an operator, in upper or lower case, at most once in protocol.HandlePeriod. If first is true,
+// it stores the choice of the first handle, which is no change, once within protocol.HandleChoice after the first sign-in; an empty
+// handle then keeps the derived one. Errors: not_found if there is no such open account, invalid_handle, handle_taken if the handle is
+// reserved, belongs to another operator or was that of one within FormerHandlePeriod, handle_changed, handle_chosen.
+func (s *Service) ChangeHandle(ctx context.Context, operatorID, handle string, first bool) error {
+	if handle != "" || !first {
+		parsed, err := protocol.ParseHandle(handle)
+		switch {
+		case err != nil:
+			return err
+		case parsed.IsDeleted():
+			return protocol.ErrHandle
+		case Reserved(string(parsed)):
+			return ErrHandleTaken
+		}
+		handle = string(parsed)
+	}
+	return s.store.ChangeHandle(ctx, operatorID, handle, first, s.now().UTC().Truncate(time.Millisecond))
+}
+
 // displayName returns the name from the identity provider, cut to 64 characters, if it is a valid display name. Otherwise it
 // returns the handle.
 func displayName(id Identity, handle string) string {
@@ -124,7 +149,8 @@ func displayName(id Identity, handle string) string {
 	return name
 }
 
-// Operator returns the operator with this handle. If handle is empty, it returns the operator with this id. Error: not_found.
+// Operator returns the operator who has this handle, or had it within FormerHandlePeriod. If handle is empty, it returns the operator
+// with this id. Error: not_found.
 func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
 	return s.store.GetOperator(ctx, handle, id)
 }

@@ -26,10 +26,13 @@ func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*op
 	return &o, nil
 }
 
+// handleKey is the constraint that handles violate which another operator has or had.
+const handleKey = "users_handle_key"
+
 // CreateOperator inserts an operator and returns it. If the identity already has an operator, it returns that operator. It
-// returns nil if another operator has the handle.
+// returns nil if another operator has or had the handle.
 func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
-	if err := s.q.InsertOperator(ctx, insertParams(o)); err != nil {
+	if err := s.q.InsertOperator(ctx, insertParams(o)); err != nil && !pg.IsUnique(err, handleKey) {
 		return nil, pg.Fault(fmt.Errorf("insert operator: %w", err))
 	}
 	return s.FindByIdentity(ctx, o.Issuer, o.ProviderID)
@@ -42,7 +45,37 @@ func insertParams(o operator.Operator) db.InsertOperatorParams {
 	}
 }
 
-// GetOperator returns an operator by handle, or by id if the handle is empty. Error: not_found.
+// ChangeHandle implements operator.Store.
+func (s *Store) ChangeHandle(ctx context.Context, operatorID, handle string, first bool, now time.Time) error {
+	err := inTx(ctx, s.pool, func(q *db.Queries) error {
+		o, err := q.LockHandle(ctx, operatorID)
+		if err != nil {
+			return missing(err, operator.ErrNotFound, "lock operator")
+		}
+		same := handle == "" || handle == o.Handle
+		switch {
+		case first && (o.HandleChosenAt != nil || now.Sub(o.CreatedAt) > protocol.HandleChoice):
+			return operator.ErrHandleChosen
+		case !first && same:
+			return nil
+		case !first && o.HandleChangedAt != nil && now.Sub(*o.HandleChangedAt) < protocol.HandlePeriod:
+			return operator.ErrHandleChanged.With("possibleAt", protocol.Stamp(o.HandleChangedAt.Add(protocol.HandlePeriod)))
+		}
+		if !same {
+			p := db.ChangeHandleParams{UserID: operatorID, Handle: handle, Until: now.Add(operator.FormerHandlePeriod)}
+			if err := q.ChangeHandle(ctx, p); err != nil {
+				return fmt.Errorf("change handle: %w", err)
+			}
+		}
+		return wrap("store time of handle", q.MarkHandle(ctx, db.MarkHandleParams{UserID: operatorID, First: first, Now: now}))
+	})
+	if pg.IsUnique(err, handleKey) {
+		return operator.ErrHandleTaken
+	}
+	return err
+}
+
+// GetOperator returns an operator by present or former handle, or by id if the handle is empty. Error: not_found.
 func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Operator, error) {
 	return getOperator(ctx, s.rq, handle, id)
 }
@@ -244,7 +277,7 @@ func operatorOf(u db.User) operator.Operator {
 		ID: u.ID, Issuer: u.Issuer, ProviderID: u.ProviderID, PublicID: u.PublicID, Handle: u.Handle, DisplayName: u.DisplayName,
 		AvatarURL: u.AvatarURL, Type: u.OperatorType, Tier: u.Tier, SessionVersion: u.SessionVersion, CreatedAt: u.CreatedAt,
 		Bio: u.Bio, Links: u.Links, PayoutAddress: u.PayoutAddress, Seeded: u.Seeded, KeyTier: u.KeyTier,
-		ClosingAt: u.ClosingAt,
+		ClosingAt: u.ClosingAt, ChosenAt: u.HandleChosenAt, ChangedAt: u.HandleChangedAt,
 	}
 }
 

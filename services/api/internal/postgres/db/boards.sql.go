@@ -376,7 +376,7 @@ WITH unlisted AS MATERIALIZED (
     ORDER BY o.first DESC, o.second DESC, o.third DESC, r.handle
     LIMIT $5
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
         -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
@@ -464,6 +464,8 @@ func (q *Queries) ListBoard(ctx context.Context, arg ListBoardParams) ([]ListBoa
 			&i.User.KeyTier,
 			&i.User.ClosingAt,
 			&i.User.ErasedAt,
+			&i.User.HandleChosenAt,
+			&i.User.HandleChangedAt,
 			&i.Score,
 			&i.Won,
 			&i.Lost,
@@ -507,7 +509,7 @@ WITH top AS (
     ORDER BY k.low_bps DESC, k.edge_bps DESC, k.skill_calls DESC, k.handle
     LIMIT $4
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
         -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
@@ -588,6 +590,8 @@ func (q *Queries) ListEdgeBoard(ctx context.Context, arg ListEdgeBoardParams) ([
 			&i.User.KeyTier,
 			&i.User.ClosingAt,
 			&i.User.ErasedAt,
+			&i.User.HandleChosenAt,
+			&i.User.HandleChangedAt,
 			&i.Score,
 			&i.Won,
 			&i.Lost,

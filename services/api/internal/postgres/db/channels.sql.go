@@ -541,7 +541,9 @@ func (q *Queries) StoreChannelCopies(ctx context.Context, arg StoreChannelCopies
 
 const StoreFacts = `-- name: StoreFacts :exec
 WITH given AS (
-    SELECT g.id, g.type, g.at, g.market_id, g.handle, g.topic, g.data, g.n
+    SELECT g.id, g.type, g.at, g.market_id, coalesce((
+        SELECT u.handle FROM former_handles AS f JOIN users AS u ON u.id = f.user_id WHERE f.handle = g.handle), g.handle) AS handle,
+        g.topic, g.data, g.n
     FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::pg_catalog.text[], $5::pg_catalog.text[],
             $6::pg_catalog.text[], $7::jsonb[])
         WITH ORDINALITY AS g (id, type, at, market_id, handle, topic, data, n)
@@ -579,7 +581,7 @@ type StoreFactsParams struct {
 }
 
 // Accepts each fact of another service once. New facts enter the outbox in the given order and wake the relay. Only
-// streams of approved operators count as streams of a market.
+// streams of approved operators count as streams of a market. A former handle is replaced with the present one.
 func (q *Queries) StoreFacts(ctx context.Context, arg StoreFactsParams) error {
 	_, err := q.db.Exec(ctx, StoreFacts,
 		arg.IDs,
@@ -619,7 +621,7 @@ WITH stored AS (
     INSERT INTO viewer_reports (event_id, user_id, at, viewer_seconds)
     SELECT g.id, u.id, least($1::timestamptz, greatest(g.at, $1::timestamptz - interval '27 days')), g.seconds
     FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::bigint[]) AS g (id, handle, at, seconds)
-    JOIN users AS u ON u.handle = g.handle
+    JOIN users AS u ON u.id = operator_of(g.handle)
     ORDER BY g.id
     ON CONFLICT (event_id) DO NOTHING
     RETURNING user_id

@@ -68,10 +68,10 @@ func (q *Queries) GetNextDrain(ctx context.Context, skip []string) (GetNextDrain
 }
 
 const GetOperatorID = `-- name: GetOperatorID :one
-SELECT id FROM users WHERE handle = $1
+SELECT u.id FROM users AS u WHERE u.id = operator_of($1)
 `
 
-// Returns the id of an operator.
+// Returns the id of the operator who has a handle, or had it.
 func (q *Queries) GetOperatorID(ctx context.Context, handle string) (string, error) {
 	row := q.db.QueryRow(ctx, GetOperatorID, handle)
 	var id string

@@ -246,26 +246,28 @@ type Station struct {
 }
 
 type User struct {
-	ID             string
-	Issuer         string
-	ProviderID     string
-	PublicID       string
-	Handle         string
-	DisplayName    string
-	AvatarURL      *string
-	OperatorType   protocol.OperatorType
-	IsHouse        bool
-	Seeded         bool
-	Tier           protocol.Tier
-	Crowd          bool
-	SessionVersion int64
-	CreatedAt      time.Time
-	Bio            *string
-	Links          []string
-	PayoutAddress  *string
-	KeyTier        string
-	ClosingAt      *time.Time
-	ErasedAt       *time.Time
+	ID              string
+	Issuer          string
+	ProviderID      string
+	PublicID        string
+	Handle          string
+	DisplayName     string
+	AvatarURL       *string
+	OperatorType    protocol.OperatorType
+	IsHouse         bool
+	Seeded          bool
+	Tier            protocol.Tier
+	Crowd           bool
+	SessionVersion  int64
+	CreatedAt       time.Time
+	Bio             *string
+	Links           []string
+	PayoutAddress   *string
+	KeyTier         string
+	ClosingAt       *time.Time
+	ErasedAt        *time.Time
+	HandleChosenAt  *time.Time
+	HandleChangedAt *time.Time
 }
 
 type Webhook struct {

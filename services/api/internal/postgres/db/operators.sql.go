@@ -12,6 +12,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
+const ChangeHandle = `-- name: ChangeHandle :exec
+SELECT change_handle($1::uuid, $2::text, $3::timestamptz)
+`
+
+type ChangeHandleParams struct {
+	UserID string
+	Handle string
+	Until  time.Time
+}
+
+// Replaces the handle of an operator. The former handle is reserved until a time.
+func (q *Queries) ChangeHandle(ctx context.Context, arg ChangeHandleParams) error {
+	_, err := q.db.Exec(ctx, ChangeHandle, arg.UserID, arg.Handle, arg.Until)
+	return err
+}
+
 const ClassifyOperator = `-- name: ClassifyOperator :one
 WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower($1) FOR UPDATE
@@ -151,6 +167,15 @@ func (q *Queries) DeleteOldFormerAccounts(ctx context.Context, before time.Time)
 	return err
 }
 
+const DeleteOldFormerHandles = `-- name: DeleteOldFormerHandles :exec
+DELETE FROM former_handles WHERE until <= $1
+`
+
+func (q *Queries) DeleteOldFormerHandles(ctx context.Context, now time.Time) error {
+	_, err := q.db.Exec(ctx, DeleteOldFormerHandles, now)
+	return err
+}
+
 const EndSessions = `-- name: EndSessions :one
 WITH changed AS (
     UPDATE users AS u SET session_version = u.session_version + 1 WHERE u.id = $1 RETURNING u.id, u.session_version
@@ -196,11 +221,13 @@ WITH closed AS (
     SELECT u.id, u.handle, 'deleted-' || left(u.public_id, 12) AS replacement FROM users AS u WHERE u.id = $1 AND u.closing_at IS NOT NULL
 ), site AS (
     UPDATE stations AS s SET url = 'https://deleted.invalid', origin_url = 'https://deleted.invalid' FROM closed AS c WHERE s.user_id = c.id
+), former AS (
+    DELETE FROM former_handles AS f USING closed AS c WHERE f.user_id = c.id
 )
 UPDATE market_live AS m SET handle = c.replacement FROM closed AS c WHERE m.handle = c.handle
 `
 
-// Erases the addresses of the stations of a closed account, and its handle among the broadcasts of markets.
+// Erases the addresses of the stations of a closed account, its former handles, and its handle among the broadcasts of markets.
 func (q *Queries) EraseReferences(ctx context.Context, userID string) error {
 	_, err := q.db.Exec(ctx, EraseReferences, userID)
 	return err
@@ -230,7 +257,7 @@ WITH found AS (
     (SELECT n.id FROM users AS n WHERE lower(n.display_name) ~>=~ $1 AND lower(n.display_name) ~<~ $3
         ORDER BY lower(n.display_name) USING ~<~ LIMIT 200)
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM found AS f
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at FROM found AS f
 JOIN users AS u ON u.id = f.id
 LEFT JOIN operator_totals AS t ON t.user_id = u.id
 ORDER BY (u.handle = $1) DESC, coalesce(t.total, 0) DESC, u.handle
@@ -280,6 +307,8 @@ func (q *Queries) FindOperators(ctx context.Context, arg FindOperatorsParams) ([
 			&i.User.KeyTier,
 			&i.User.ClosingAt,
 			&i.User.ErasedAt,
+			&i.User.HandleChosenAt,
+			&i.User.HandleChangedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -304,8 +333,8 @@ func (q *Queries) GetMessageSubject(ctx context.Context, messageID string) (stri
 }
 
 const GetOperator = `-- name: GetOperator :one
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u
-WHERE ($1::text <> '' AND u.handle = lower($1)) OR ($1 = '' AND u.id = $2::uuid)
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at FROM users AS u
+WHERE u.id = CASE WHEN $1::text = '' THEN $2::uuid ELSE operator_of(lower($1)) END
 `
 
 type GetOperatorParams struct {
@@ -317,7 +346,7 @@ type GetOperatorRow struct {
 	User User
 }
 
-// Returns an operator by handle, or by id if the handle is empty.
+// Returns an operator by present or former handle, or by id if the handle is empty.
 func (q *Queries) GetOperator(ctx context.Context, arg GetOperatorParams) (GetOperatorRow, error) {
 	row := q.db.QueryRow(ctx, GetOperator, arg.Handle, arg.ID)
 	var i GetOperatorRow
@@ -342,12 +371,14 @@ func (q *Queries) GetOperator(ctx context.Context, arg GetOperatorParams) (GetOp
 		&i.User.KeyTier,
 		&i.User.ClosingAt,
 		&i.User.ErasedAt,
+		&i.User.HandleChosenAt,
+		&i.User.HandleChangedAt,
 	)
 	return i, err
 }
 
 const GetOperatorByIdentity = `-- name: GetOperatorByIdentity :one
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at FROM users AS u WHERE u.issuer = $1 AND u.provider_id = $2
 `
 
 type GetOperatorByIdentityParams struct {
@@ -384,6 +415,8 @@ func (q *Queries) GetOperatorByIdentity(ctx context.Context, arg GetOperatorById
 		&i.User.KeyTier,
 		&i.User.ClosingAt,
 		&i.User.ErasedAt,
+		&i.User.HandleChosenAt,
+		&i.User.HandleChangedAt,
 	)
 	return i, err
 }
@@ -476,7 +509,8 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 const InsertOperator = `-- name: InsertOperator :exec
 WITH u AS (
     INSERT INTO users (id, issuer, provider_id, public_id, handle, display_name, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    SELECT $1, $2, $3, $4, $5, $6, $7
+    WHERE NOT EXISTS (SELECT FROM former_handles AS h WHERE h.handle = $5)
     ON CONFLICT DO NOTHING
     RETURNING id, crowd
 ), scores AS (
@@ -500,7 +534,7 @@ type InsertOperatorParams struct {
 }
 
 // Stores a new operator with the counters that a claim updates, and the deleted accounts of the same person. Changes nothing if the
-// handle or the identity is taken.
+// handle or the identity is taken, or if the handle was that of another operator.
 func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) error {
 	_, err := q.db.Exec(ctx, InsertOperator,
 		arg.ID,
@@ -516,7 +550,7 @@ func (q *Queries) InsertOperator(ctx context.Context, arg InsertOperatorParams) 
 }
 
 const ListClosing = `-- name: ListClosing :many
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u WHERE u.closing_at <= $1::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at FROM users AS u WHERE u.closing_at <= $1::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100
 `
 
 type ListClosingRow struct {
@@ -554,6 +588,8 @@ func (q *Queries) ListClosing(ctx context.Context, before time.Time) ([]ListClos
 			&i.User.KeyTier,
 			&i.User.ClosingAt,
 			&i.User.ErasedAt,
+			&i.User.HandleChosenAt,
+			&i.User.HandleChangedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -608,7 +644,7 @@ func (q *Queries) ListKeys(ctx context.Context, userID string) ([]ListKeysRow, e
 }
 
 const ListOperatorsByID = `-- name: ListOperatorsByID :many
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at FROM users AS u WHERE u.id = ANY ($1::uuid[])
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at FROM users AS u WHERE u.id = ANY ($1::uuid[])
 `
 
 type ListOperatorsByIDRow struct {
@@ -645,6 +681,8 @@ func (q *Queries) ListOperatorsByID(ctx context.Context, ids []string) ([]ListOp
 			&i.User.KeyTier,
 			&i.User.ClosingAt,
 			&i.User.ErasedAt,
+			&i.User.HandleChosenAt,
+			&i.User.HandleChangedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -682,6 +720,30 @@ func (q *Queries) ListRevokedKeys(ctx context.Context, ids []string) ([]string, 
 	return items, nil
 }
 
+const LockHandle = `-- name: LockHandle :one
+SELECT handle, created_at, handle_chosen_at, handle_changed_at FROM users WHERE id = $1 AND closing_at IS NULL FOR UPDATE
+`
+
+type LockHandleRow struct {
+	Handle          string
+	CreatedAt       time.Time
+	HandleChosenAt  *time.Time
+	HandleChangedAt *time.Time
+}
+
+// Locks an operator whose account is open, and returns its handle with the times of the choice and of the last change.
+func (q *Queries) LockHandle(ctx context.Context, userID string) (LockHandleRow, error) {
+	row := q.db.QueryRow(ctx, LockHandle, userID)
+	var i LockHandleRow
+	err := row.Scan(
+		&i.Handle,
+		&i.CreatedAt,
+		&i.HandleChosenAt,
+		&i.HandleChangedAt,
+	)
+	return i, err
+}
+
 const LockOperator = `-- name: LockOperator :one
 SELECT id FROM users WHERE id = $1 FOR UPDATE
 `
@@ -706,6 +768,25 @@ func (q *Queries) LockSender(ctx context.Context, userID string) (protocol.Tier,
 	var tier protocol.Tier
 	err := row.Scan(&tier)
 	return tier, err
+}
+
+const MarkHandle = `-- name: MarkHandle :exec
+UPDATE users SET
+    handle_chosen_at = CASE WHEN $1::boolean THEN $2::timestamptz ELSE handle_chosen_at END,
+    handle_changed_at = CASE WHEN $1 THEN handle_changed_at ELSE $2 END
+WHERE id = $3
+`
+
+type MarkHandleParams struct {
+	First  bool
+	Now    time.Time
+	UserID string
+}
+
+// Stores the time of the choice or of a change of a handle.
+func (q *Queries) MarkHandle(ctx context.Context, arg MarkHandleParams) error {
+	_, err := q.db.Exec(ctx, MarkHandle, arg.First, arg.Now, arg.UserID)
+	return err
 }
 
 const MarkKeysUsed = `-- name: MarkKeysUsed :exec
@@ -912,7 +993,7 @@ WITH used AS (
     WHERE o.hash = $1 AND o.revoked_at IS NULL
         AND (o.last_used_at IS NULL OR o.last_used_at < $2::timestamptz - interval '1 minute')
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at, k.id, k.user_id, k.hash, k.prefix, k.last4, k.label, k.tier, k.permissions, k.created_at, k.last_used_at, k.revoked_at, k.strict
 FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
 WHERE k.hash = $1
 `
@@ -953,6 +1034,8 @@ func (q *Queries) VerifyKey(ctx context.Context, arg VerifyKeyParams) (VerifyKey
 		&i.User.KeyTier,
 		&i.User.ClosingAt,
 		&i.User.ErasedAt,
+		&i.User.HandleChosenAt,
+		&i.User.HandleChangedAt,
 		&i.OperatorKey.ID,
 		&i.OperatorKey.UserID,
 		&i.OperatorKey.Hash,

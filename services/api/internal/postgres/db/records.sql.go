@@ -340,7 +340,7 @@ WITH fresh AS MATERIALIZED (
     ORDER BY r.score DESC, r.resolved DESC, r.accuracy DESC, r.handle
     LIMIT $2
 )
-SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, r.total::bigint AS total, c.won, c.lost, c.void, c.score, c.streak, c.clv_sum, c.clv_count
+SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, u.key_tier, u.closing_at, u.erased_at, u.handle_chosen_at, u.handle_changed_at, r.total::bigint AS total, c.won, c.lost, c.void, c.score, c.streak, c.clv_sum, c.clv_count
 FROM top AS r
 JOIN users AS u ON u.id = r.user_id
 JOIN operator_scores AS c ON c.user_id = r.user_id
@@ -396,6 +396,8 @@ func (q *Queries) ListRanked(ctx context.Context, arg ListRankedParams) ([]ListR
 			&i.User.KeyTier,
 			&i.User.ClosingAt,
 			&i.User.ErasedAt,
+			&i.User.HandleChosenAt,
+			&i.User.HandleChangedAt,
 			&i.Total,
 			&i.Won,
 			&i.Lost,

@@ -337,7 +337,7 @@ func (q *Queries) FindWindowEndOfMarket(ctx context.Context, arg FindWindowEndOf
 const FindWindowEndOfOperator = `-- name: FindWindowEndOfOperator :one
 SELECT s.created_at, s.id FROM signals AS s
 WHERE (s.created_at, s.id) < ($1::timestamptz, $2::uuid)
-    AND s.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $3)
+    AND s.user_id = (SELECT operator_of($3))
 ORDER BY s.created_at DESC, s.id DESC OFFSET $4::bigint - 1 LIMIT 1
 `
 
@@ -697,7 +697,7 @@ WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
-    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $8)
+    AND v.user_id = (SELECT operator_of($8))
 ORDER BY v.created_at DESC, v.id DESC LIMIT $9
 `
 
@@ -786,7 +786,7 @@ WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
-    AND ($8::text = '' OR v.handle = $8) AND v.market_id = $9
+    AND ($8::text = '' OR v.user_id = (SELECT operator_of($8))) AND v.market_id = $9
 ORDER BY v.created_at DESC, v.id DESC LIMIT $10
 `
 
@@ -1408,7 +1408,7 @@ WHERE (v.created_at, v.id) < ($1::timestamptz, $2::uuid) AND (v.created_at, v.id
     $4::uuid)
     AND ($5::text = '' OR v.lane = $5) AND (cardinality($6::text[]) = 0 OR v.status = ANY($6::text[]))
     AND ($7::timestamptz IS NULL OR v.resolved_at > $7::timestamptz)
-    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = $8)
+    AND v.user_id = (SELECT operator_of($8))
 ORDER BY v.created_at DESC, v.id DESC LIMIT $9
 `
 

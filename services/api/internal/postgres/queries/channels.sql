@@ -89,9 +89,11 @@ CROSS JOIN LATERAL (
 
 -- name: StoreFacts :exec
 -- Accepts each fact of another service once. New facts enter the outbox in the given order and wake the relay. Only
--- streams of approved operators count as streams of a market.
+-- streams of approved operators count as streams of a market. A former handle is replaced with the present one.
 WITH given AS (
-    SELECT g.id, g.type, g.at, g.market_id, g.handle, g.topic, g.data, g.n
+    SELECT g.id, g.type, g.at, g.market_id, coalesce((
+        SELECT u.handle FROM former_handles AS f JOIN users AS u ON u.id = f.user_id WHERE f.handle = g.handle), g.handle) AS handle,
+        g.topic, g.data, g.n
     FROM unnest(@ids::uuid[], @types::text[], @at::timestamptz[], @market_ids::pg_catalog.text[], @handles::pg_catalog.text[],
             @topics::pg_catalog.text[], @data::jsonb[])
         WITH ORDINALITY AS g (id, type, at, market_id, handle, topic, data, n)
@@ -158,7 +160,7 @@ WITH stored AS (
     INSERT INTO viewer_reports (event_id, user_id, at, viewer_seconds)
     SELECT g.id, u.id, least(@now::timestamptz, greatest(g.at, sqlc.arg(now)::timestamptz - interval '27 days')), g.seconds
     FROM unnest(@ids::uuid[], @handles::text[], @at::timestamptz[], @seconds::bigint[]) AS g (id, handle, at, seconds)
-    JOIN users AS u ON u.handle = g.handle
+    JOIN users AS u ON u.id = operator_of(g.handle)
     ORDER BY g.id
     ON CONFLICT (event_id) DO NOTHING
     RETURNING user_id

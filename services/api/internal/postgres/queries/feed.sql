@@ -197,8 +197,8 @@ SELECT greatest((SELECT f.seq + 1 FROM feed_floor AS f),
 SELECT keep_feed()::integer AS dropped;
 
 -- name: GetOperatorID :one
--- Returns the id of an operator.
-SELECT id FROM users WHERE handle = @handle;
+-- Returns the id of the operator who has a handle, or had it.
+SELECT u.id FROM users AS u WHERE u.id = operator_of(@handle);
 
 -- name: ListFeedAfter :many
 -- Returns the events after a number. The numbers have no gaps, so the range of numbers limits the result.

@@ -3,9 +3,27 @@
 SELECT sqlc.embed(u) FROM users AS u WHERE u.issuer = @issuer AND u.provider_id = @provider_id;
 
 -- name: GetOperator :one
--- Returns an operator by handle, or by id if the handle is empty.
+-- Returns an operator by present or former handle, or by id if the handle is empty.
 SELECT sqlc.embed(u) FROM users AS u
-WHERE (@handle::text <> '' AND u.handle = lower(@handle)) OR (@handle = '' AND u.id = sqlc.narg(id)::uuid);
+WHERE u.id = CASE WHEN @handle::text = '' THEN sqlc.narg(id)::uuid ELSE operator_of(lower(@handle)) END;
+
+-- name: LockHandle :one
+-- Locks an operator whose account is open, and returns its handle with the times of the choice and of the last change.
+SELECT handle, created_at, handle_chosen_at, handle_changed_at FROM users WHERE id = @user_id AND closing_at IS NULL FOR UPDATE;
+
+-- name: ChangeHandle :exec
+-- Replaces the handle of an operator. The former handle is reserved until a time.
+SELECT change_handle(@user_id::uuid, @handle::text, @until::timestamptz);
+
+-- name: MarkHandle :exec
+-- Stores the time of the choice or of a change of a handle.
+UPDATE users SET
+    handle_chosen_at = CASE WHEN @first::boolean THEN @now::timestamptz ELSE handle_chosen_at END,
+    handle_changed_at = CASE WHEN @first THEN handle_changed_at ELSE @now END
+WHERE id = @user_id;
+
+-- name: DeleteOldFormerHandles :exec
+DELETE FROM former_handles WHERE until <= @now;
 
 -- name: FindOperators :many
 -- Returns operators whose handle or display name begins with @prefix, which is in lower case. @beyond is a text after all texts
@@ -28,10 +46,11 @@ SELECT sqlc.embed(u) FROM users AS u WHERE u.id = ANY (@ids::uuid[]);
 
 -- name: InsertOperator :exec
 -- Stores a new operator with the counters that a claim updates, and the deleted accounts of the same person. Changes nothing if the
--- handle or the identity is taken.
+-- handle or the identity is taken, or if the handle was that of another operator.
 WITH u AS (
     INSERT INTO users (id, issuer, provider_id, public_id, handle, display_name, created_at)
-    VALUES (@id, @issuer, @provider_id, @public_id, @handle, @display_name, @created_at)
+    SELECT @id, @issuer, @provider_id, @public_id, @handle, @display_name, @created_at
+    WHERE NOT EXISTS (SELECT FROM former_handles AS h WHERE h.handle = @handle)
     ON CONFLICT DO NOTHING
     RETURNING id, crowd
 ), scores AS (
@@ -247,11 +266,13 @@ SELECT (EXISTS (
 SELECT sqlc.embed(u) FROM users AS u WHERE u.closing_at <= @before::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100;
 
 -- name: EraseReferences :exec
--- Erases the addresses of the stations of a closed account, and its handle among the broadcasts of markets.
+-- Erases the addresses of the stations of a closed account, its former handles, and its handle among the broadcasts of markets.
 WITH closed AS (
     SELECT u.id, u.handle, 'deleted-' || left(u.public_id, 12) AS replacement FROM users AS u WHERE u.id = @user_id AND u.closing_at IS NOT NULL
 ), site AS (
     UPDATE stations AS s SET url = 'https://deleted.invalid', origin_url = 'https://deleted.invalid' FROM closed AS c WHERE s.user_id = c.id
+), former AS (
+    DELETE FROM former_handles AS f USING closed AS c WHERE f.user_id = c.id
 )
 UPDATE market_live AS m SET handle = c.replacement FROM closed AS c WHERE m.handle = c.handle;
 

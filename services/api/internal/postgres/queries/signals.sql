@@ -82,7 +82,7 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
-    AND (@handle::text = '' OR v.handle = @handle) AND v.market_id = @market_id
+    AND (@handle::text = '' OR v.user_id = (SELECT operator_of(@handle))) AND v.market_id = @market_id
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignalsOfOperator :many
@@ -92,7 +92,7 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
-    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
+    AND v.user_id = (SELECT operator_of(@handle))
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFiledSignalsOfOperator :many
@@ -102,7 +102,7 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
     @to_id::uuid)
     AND (@lane::text = '' OR v.lane = @lane) AND (cardinality(@statuses::text[]) = 0 OR v.status = ANY(@statuses::text[]))
     AND (sqlc.narg(resolved_after)::timestamptz IS NULL OR v.resolved_at > sqlc.narg(resolved_after)::timestamptz)
-    AND v.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
+    AND v.user_id = (SELECT operator_of(@handle))
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: FindWindowEnd :one
@@ -121,7 +121,7 @@ ORDER BY s.created_at DESC, s.id DESC OFFSET sqlc.arg(most)::bigint - 1 LIMIT 1;
 -- Like FindWindowEnd for the calls of one operator.
 SELECT s.created_at, s.id FROM signals AS s
 WHERE (s.created_at, s.id) < (@before_at::timestamptz, @before_id::uuid)
-    AND s.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
+    AND s.user_id = (SELECT operator_of(@handle))
 ORDER BY s.created_at DESC, s.id DESC OFFSET sqlc.arg(most)::bigint - 1 LIMIT 1;
 
 -- name: ListSignalEvents :many
