@@ -128,7 +128,7 @@ func (s *Service) ChangeHandle(ctx context.Context, operatorID, handle string, f
 		case parsed.IsDeleted():
 			return protocol.ErrHandle
 		case Reserved(string(parsed)):
-			return ErrHandleTaken
+			return ErrHandleTaken.With("reason", "reserved")
 		}
 		handle = string(parsed)
 	}

@@ -98,6 +98,7 @@ type App struct {
 	pushes    *push.Sender  // nil without web push
 	letters   *email.Worker // nil without a mail server
 	deletion  account.Deletion
+	handles   account.Handles
 	origin    *hls.Origin            // nil if this hub has no video origin
 	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
 	videoAddr atomic.Pointer[string] // address of videoHTTP; nil before it listens
@@ -186,6 +187,9 @@ func (a *App) buildServers() error {
 		a.pushes = push.NewSender(a.store, a.api.Markets, key, cmp.Or(a.cfg.Contact, a.cfg.base()), a.now, a.log)
 	}
 	a.deletion = account.Deletion{Ledger: a.api.OperatorWrites, Reads: a.api.Operators, Store: a.store, Notices: a.store, Hide: a.onair.Hide, Now: a.now}
+	a.handles = account.Handles{
+		Ledger: a.api.OperatorWrites, People: operator.Directory{Ledger: a.api.Operators}, Store: a.store, Shown: a.onair.Shown, Now: a.now, Log: a.log,
+	}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()
 	d := a.deps(logins{verifier})
@@ -237,6 +241,7 @@ func (a *App) buildServers() error {
 			Data:     a.store,
 			Archive:  a.server.Archive,
 			Deletion: a.deletion,
+			Handles:  a.handles,
 		},
 		Notices:      d.Accounts.Notices,
 		Push:         a.store,
@@ -390,7 +395,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("on air", onairLease, a.watchAir),
 		lead("tapes", tapeLease, a.reportTapes),
 		lead("notifications", noticeLease, a.notices.Run),
-		lead("deletions", eraseLease, a.eraseAccounts),
+		lead("accounts", eraseLease, a.settleAccounts),
 		lead("closing markets", closingLease, a.notifyClosing),
 		run.Of("http", a.http),
 	}

@@ -97,9 +97,13 @@ func (a *App) reportTapes(ctx context.Context) error {
 	})
 }
 
-// eraseAccounts deletes accounts whose deletion is due, once a minute. If a deletion fails, the next round repeats it.
-func (a *App) eraseAccounts(ctx context.Context) error {
+// settleAccounts completes interrupted changes of handles and deletes accounts whose deletion is due, once a minute. If one of them
+// fails, the next round repeats it.
+func (a *App) settleAccounts(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
+		if err := a.handles.Settle(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "settling changes of handles failed", "error", err)
+		}
 		n, err := a.deletion.Erase(ctx)
 		if err != nil && ctx.Err() == nil {
 			a.log.WarnContext(ctx, "account deletion failed", "error", err)

@@ -50,7 +50,7 @@ func (a Accounts) ByID(ctx context.Context, id operator.ID) (Account, error) {
 	return a.read(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
 }
 
-// ByHandle returns the account with this handle.
+// ByHandle returns the account that has or had this handle.
 func (a Accounts) ByHandle(ctx context.Context, handle protocol.Handle) (Account, error) {
 	return a.read(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 }

@@ -22,6 +22,8 @@ func FromMessage(m *operatorv1.Operator) Operator {
 		CreatedAt:      ledgerclient.Time(m.GetCreatedAt()),
 		SessionVersion: m.GetSessionVersion(),
 		ClosingAt:      ledgerclient.Time(m.GetClosingAt()),
+
+		HandleChosenAt: ledgerclient.Time(m.GetHandleChosenAt()), HandleChangedAt: ledgerclient.Time(m.GetHandleChangedAt()),
 	}
 }
 
@@ -39,7 +41,7 @@ func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
 	return FromMessage(r.GetOperator()), nil
 }
 
-// ByHandle requests the operator with the handle from the ledger. It returns not_found if there is none.
+// ByHandle requests the operator who has or had the handle from the ledger. It returns not_found if there is none.
 func (d Directory) ByHandle(ctx context.Context, handle protocol.Handle) (Operator, error) {
 	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 	if err != nil {

@@ -23,11 +23,19 @@ type Operator struct {
 	CreatedAt      time.Time
 	SessionVersion int64     // sessions of another version are invalid
 	ClosingAt      time.Time // the operator requested the deletion of the account; zero: the account is open
+	// HandleChosenAt is the time at which the operator chose the first handle or kept the derived one, and HandleChangedAt that of the
+	// last change after it. Zero: never.
+	HandleChosenAt, HandleChangedAt time.Time
 }
 
 // ErrClosing is the error of a write with a closed account.
 var ErrClosing = apperr.New(apperr.Forbidden, "account_closing",
 	"The account is closed, because its deletion was requested. Cancel the deletion in the settings to write again.")
+
+// ChoosesHandle reports whether the operator can choose the first handle at a time.
+func (o Operator) ChoosesHandle(now time.Time) bool {
+	return o.HandleChosenAt.IsZero() && now.Sub(o.CreatedAt) <= protocol.HandleChoice
+}
 
 // IsAI reports whether the operator is an AI agent.
 func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }

@@ -368,8 +368,41 @@ func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, repl
 		if err := q.DeleteEmail(ctx, user); err != nil {
 			return err
 		}
+		if err := q.DeleteHandleChanges(ctx, string(user)); err != nil {
+			return err
+		}
 		return q.EraseAccount(ctx, db.EraseAccountParams{
 			UserID: string(user), Handle: string(handle), Replacement: string(replacement),
 		})
+	})
+}
+
+// StartHandleChange implements account.HandleStore.
+func (s *Store) StartHandleChange(ctx context.Context, user operator.ID, handle protocol.Handle, now time.Time) error {
+	return db.New(s.pool).StartHandleChange(ctx, db.StartHandleChangeParams{UserID: string(user), Handle: handle, Now: now})
+}
+
+// ListHandleChanges implements account.HandleStore.
+func (s *Store) ListHandleChanges(ctx context.Context, before time.Time) ([]account.HandleChange, error) {
+	rows, err := db.New(s.pool).ListHandleChanges(ctx, before)
+	return pg.Collect(rows, func(r db.ListHandleChangesRow) account.HandleChange {
+		return account.HandleChange{User: operator.ID(r.UserID), Former: r.Handle}
+	}), err
+}
+
+// MoveHandle implements account.HandleStore. It ends a broadcast under the former handle.
+func (s *Store) MoveHandle(ctx context.Context, c account.HandleChange, wanted protocol.Handle, now time.Time) error {
+	return s.OnAir().withOperator(ctx, c.Former, func(ctx context.Context, t operatorTx) error {
+		if err := t.q.EndHandleChange(ctx, db.EndHandleChangeParams{UserID: string(c.User), Handle: c.Former}); err != nil || wanted == c.Former {
+			return err
+		}
+		if _, _, err := t.endOpen(ctx, now); err != nil {
+			return err
+		}
+		p := db.MoveHandleParams{UserID: string(c.User), Former: string(c.Former), Wanted: string(wanted)}
+		if err := t.q.MoveHandle(ctx, p); err != nil {
+			return err
+		}
+		return t.q.PublishOverlay(ctx, db.PublishOverlayParams{Handle: wanted, Now: now})
 	})
 }

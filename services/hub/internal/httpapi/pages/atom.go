@@ -14,6 +14,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
@@ -55,11 +56,7 @@ func (s *server) siteAtom(c echo.Context) error {
 
 // personAtom handles GET /u/{handle}/feed.xml, the Atom feed of the calls, takes and results of a forecaster. Errors: not_found,
 // db_unavailable.
-func (s *server) personAtom(c echo.Context) error {
-	account, err := s.byHandle(c)
-	if err != nil {
-		return err
-	}
+func (s *server) personAtom(c echo.Context, account identityclaim.Account) error {
 	return s.eventAtom(c, "@"+string(account.Handle)+" on Signalcast", site.PersonPath+string(account.Handle), account.CreatedAt,
 		&feedv1.ListEventsRequest{Types: callTypes, OperatorIds: []string{string(account.ID)}, Limit: eventsShown})
 }

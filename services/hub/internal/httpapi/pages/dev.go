@@ -232,6 +232,9 @@ func (s *server) startSession(c echo.Context) error {
 	if back == site.DevPath || back == site.StudioPath {
 		s.SetCookie(c, site.DevPath, site.CookieLogin, token.Value, tokenLife)
 	}
+	if r.GetIsNew() {
+		return site.Redirect(c, site.WelcomePath+"?"+url.Values{"return_to": {back}}.Encode())
+	}
 	return site.Redirect(c, back)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
@@ -99,11 +100,7 @@ func (s *server) endedShow(ctx context.Context, handle protocol.Handle, showID s
 }
 
 // live handles GET /live/{handle}, the page of a live broadcast with its calls.
-func (s *server) live(c echo.Context) error {
-	account, err := s.byHandle(c)
-	if err != nil {
-		return err
-	}
+func (s *server) live(c echo.Context, account identityclaim.Account) error {
 	handle, name := account.Handle, format.NameOf(account.DisplayName, string(account.Handle))
 	read, g := &site.Part[broadcastState]{}, site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	if s.OnAir != nil {
@@ -114,12 +111,14 @@ func (s *server) live(c echo.Context) error {
 	path := site.LivePath + string(handle)
 	showID := c.QueryParam("show")
 	if showID != "" && s.OnAir != nil && !unavailable["air"] {
-		if showID, err = s.endedShow(c.Request().Context(), handle, showID); err != nil {
+		id, err := s.endedShow(c.Request().Context(), handle, showID)
+		if err != nil {
 			return err
 		}
 		if !air.Approved {
 			return livestream.ErrNoShow
 		}
+		showID = id
 		path = recapPath(handle, showID)
 	}
 	offline := func() *offlinePart { return nil }

@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
@@ -105,11 +106,7 @@ type embedPage struct {
 
 // embed handles GET /operator/{handle}/embed, the record of an operator for other sites. If the record cannot be read, the embed
 // shows that it is unavailable.
-func (s *server) embed(c echo.Context) error {
-	account, err := s.byHandle(c)
-	if err != nil {
-		return err
-	}
+func (s *server) embed(c echo.Context, account identityclaim.Account) error {
 	ctx := c.Request().Context()
 	p := embedPage{
 		Title: account.DisplayName + " (@" + string(account.Handle) + ") · Signalcast",

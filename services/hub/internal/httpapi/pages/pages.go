@@ -77,7 +77,7 @@ func Mount(e *httpx.Router, d site.Deps) error {
 	for _, name := range []string{
 		"home", "receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
 		"pulse", "search", "settings", "report", "live_list", "tip", "embed", "error", "overlay", "live", "clip", "tv", "studio", "docs",
-		"article", "compare", "status", "member", "notifications", "switches", "following", "letter",
+		"article", "compare", "status", "member", "notifications", "switches", "following", "letter", "welcome",
 	} {
 		t, err := template.New(name+".html").Funcs(words).ParseFS(templateFiles,
 			"templates/base.html", "templates/passport.html", "templates/plots.html", "templates/call.html", "templates/"+name+".html")
@@ -153,6 +153,8 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, "/dev/signers/revoke", "login", "no-store", s.developerForm(nil, s.revokeSigner)),
 		page(http.MethodGet, site.SignInPath, "public", "no-store", s.signIn),
 		page(http.MethodPost, site.SignOutPath, "public", "no-store", s.signOut),
+		page(http.MethodGet, site.WelcomePath, "public session", "no-store", s.welcome),
+		page(http.MethodPost, site.WelcomePath, "session", "no-store", s.answerWelcome),
 		page(http.MethodGet, site.AuthorizePath, "public session", "no-store", s.authorize),
 		page(http.MethodPost, site.AuthorizePath, "session", "no-store", s.decide),
 		page(http.MethodGet, site.AppsPath, "public session", "no-store", s.apps),
@@ -160,12 +162,13 @@ func (s *server) routes() []httpx.Route {
 		{Method: http.MethodGet, Path: "/apps", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.AppsPath))},
 		{Method: http.MethodGet, Path: "/profile", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.ProfilePath))},
 		page(http.MethodGet, site.ProfilePath, "public session", "no-store", s.profile),
+		page(http.MethodPost, site.SettingsPath+"/handle", "session", "no-store", s.accountForm(fillHandle, s.changeHandle)),
 		page(http.MethodPost, "/profile", "session", "no-store", s.accountForm(fillProfile, s.changeProfile)),
 		page(http.MethodPost, "/profile/claims", "session", "no-store", s.accountForm(fillClaim, s.claimWallet)),
 		page(http.MethodPost, "/profile/claims/drop", "session", "no-store", s.accountForm(nil, s.dropClaim)),
-		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.person),
-		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.embed),
-		page(http.MethodGet, site.LivePath+":handle", "public", request.CacheShort, s.live),
+		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.byHandle(s.person)),
+		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.byHandle(s.embed)),
+		page(http.MethodGet, site.LivePath+":handle", "public", request.CacheShort, s.byHandle(s.live)),
 		page(http.MethodGet, clipPath+":id", "public", request.CacheShort, s.clip),
 		page(http.MethodGet, tipPath+":handle", "public", request.CacheShort, s.tip),
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
@@ -222,7 +225,7 @@ func (s *server) routes() []httpx.Route {
 		{Method: http.MethodGet, Path: atomFile, Who: []string{"public"}, Cache: request.CacheShort, Handler: s.PublicRead(s.siteAtom)},
 		{
 			Method: http.MethodGet, Path: site.PersonPath + ":handle" + atomFile, Who: []string{"public"}, Cache: request.CacheShort,
-			Handler: s.PublicRead(s.personAtom),
+			Handler: s.PublicRead(s.byHandle(s.personAtom)),
 		},
 		{
 			Method: http.MethodGet, Path: site.MarketPath + ":marketId" + atomFile, Who: []string{"public"}, Cache: request.CacheShort,

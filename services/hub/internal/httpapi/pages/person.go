@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,11 +56,7 @@ const (
 
 // person handles GET /u/{handle}, the profile and record of an operator. The parameter state selects calls: open, resolved or void.
 // Operators also see their calls on unconfirmed markets.
-func (s *server) person(c echo.Context) error {
-	account, err := s.byHandle(c)
-	if err != nil {
-		return err
-	}
+func (s *server) person(c echo.Context, account identityclaim.Account) error {
 	v, before := s.Viewer(c), request.Cursor(c.QueryParam("before"))
 	state, statuses := callState(c.QueryParam("state"))
 	ledger, handle, counts := s.Ledger.Records, string(account.Handle), &site.Part[follow.Counts]{}
@@ -145,12 +142,35 @@ func (p *personPage) card() string {
 	return text
 }
 
-// byHandle returns the account with the handle in the path, in upper or lower case. Error: not_found.
-func (s *server) byHandle(c echo.Context) (identityclaim.Account, error) {
-	return s.accountOf(c.Request().Context(), c.Param("handle"))
+// byHandle returns a handler that passes the account with the handle in the path, in upper or lower case, to the function do. It
+// redirects from a former handle to the present one. Error: not_found.
+func (s *server) byHandle(do func(echo.Context, identityclaim.Account) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		account, err := s.accountOf(c.Request().Context(), c.Param("handle"))
+		switch {
+		case err != nil:
+			return err
+		case isFormer(c, account):
+			return redirectFormer(c, account)
+		}
+		return do(c, account)
+	}
 }
 
-// accountOf returns the account with a handle, in upper or lower case. Error: not_found.
+// isFormer reports whether the handle in the path is a former one of the account.
+func isFormer(c echo.Context, a identityclaim.Account) bool {
+	return !strings.EqualFold(c.Param("handle"), string(a.Handle))
+}
+
+// redirectFormer redirects to the same page of the present handle. Browsers repeat the request after a minute, because the owner can
+// take a former handle back.
+func redirectFormer(c echo.Context, a identityclaim.Account) error {
+	to := url.URL{Path: strings.Replace(c.Path(), ":handle", string(a.Handle), 1), RawQuery: c.Request().URL.RawQuery}
+	c.Response().Header().Set("Cache-Control", "public, max-age=60")
+	return c.Redirect(http.StatusMovedPermanently, to.String())
+}
+
+// accountOf returns the account that has or had a handle, in upper or lower case. Error: not_found.
 func (s *server) accountOf(ctx context.Context, raw string) (identityclaim.Account, error) {
 	handle, err := protocol.ParseHandle(strings.ToLower(raw))
 	if err != nil {

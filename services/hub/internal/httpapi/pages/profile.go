@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
@@ -27,6 +28,8 @@ type profilePage struct {
 	Form             profileForm
 	Errors           map[string]string // error texts by field
 	Address          string            // address of a rejected claim
+	NewHandle        string            // handle that was typed
+	HandleFrom       string            // date from which the handle can be changed again; empty: now
 	Payout           payoutState
 	Provider         string // name of the identity provider
 	SignInAgain      string // URL of a new sign-in that a change needs; empty: none
@@ -45,7 +48,7 @@ type payoutState struct {
 
 // profileNotices maps values of the query parameter "done" to the messages that the page shows after a successful change.
 var profileNotices = map[string]string{
-	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
+	"saved": "Profile saved.", "handle": "Handle changed. Your old address leads to the new one for 400 days.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
 // profile handles GET /settings/profile, the page where visitors change their profile.
@@ -69,7 +72,10 @@ func (s *server) showProfile(c echo.Context, status int, a identityclaim.Account
 			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
 			Payout: a.PayoutAddress,
 		},
-		Payout: s.payoutOf(a), Provider: s.Provider,
+		Payout: s.payoutOf(a), Provider: s.Provider, NewHandle: string(a.Handle),
+	}
+	if next := a.HandleChangedAt.Add(protocol.HandlePeriod); s.Now().Before(next) {
+		p.HandleFrom = format.When(next)
 	}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	p.passport = s.passportOf(g, a)

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,12 +86,7 @@ func (s *server) studio(c echo.Context) error {
 func (s *server) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
 	p := studioPage{
 		Layout: s.NewLayout(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
-		MaxLanes: livestream.MaxLanes,
-	}
-	for _, lane := range protocol.Lanes {
-		if lane.Filterable() {
-			p.Lanes = append(p.Lanes, lane)
-		}
+		MaxLanes: livestream.MaxLanes, Lanes: laneChoices(),
 	}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	read := &site.Part[studioState]{}
@@ -105,6 +101,11 @@ func (s *server) showStudio(c echo.Context, status int, handle string, set func(
 	// The page shows the overlay in a frame, and its script reads the playlist.
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins)+"; frame-src 'self'")
 	return s.RenderParts(c, g, status, "studio", p)
+}
+
+// laneChoices returns the lanes that an operator can choose.
+func laneChoices() []protocol.Lane {
+	return slices.DeleteFunc(slices.Clone(protocol.Lanes[:]), func(lane protocol.Lane) bool { return !lane.Filterable() })
 }
 
 // applyToStream handles POST /studio, the application of an operator to stream. It changes nothing for an operator who has applied

@@ -36,11 +36,14 @@ type tipPage struct {
 func (s *server) tip(c echo.Context) error {
 	p := tipPage{Layout: s.NewLayout(c, "Tip", "", ""), Handle: strings.ToLower(c.Param("handle"))}
 	p.Unlisted = true
-	account, err := s.byHandle(c)
+	account, err := s.accountOf(c.Request().Context(), c.Param("handle"))
 	if err != nil && apperr.Of(err).Kind != apperr.NotFound {
 		return err
 	}
 	if err == nil {
+		if isFormer(c, account) {
+			return redirectFormer(c, account)
+		}
 		p.Handle, p.Name = string(account.Handle), format.NameOf(account.DisplayName, string(account.Handle))
 		p.Layout.Title = "Tip @" + p.Handle + " · Signalcast"
 		if p.Address, err = s.People.Payouts.AddressOf(c.Request().Context(), account); err != nil {

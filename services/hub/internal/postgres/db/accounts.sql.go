@@ -116,6 +116,15 @@ func (q *Queries) DeleteFollowsOf(ctx context.Context, follower operator.ID) ([]
 	return items, nil
 }
 
+const deleteHandleChanges = `-- name: DeleteHandleChanges :exec
+DELETE FROM handle_changes WHERE user_id = $1
+`
+
+func (q *Queries) DeleteHandleChanges(ctx context.Context, userID string) error {
+	_, err := q.db.Exec(ctx, deleteHandleChanges, userID)
+	return err
+}
+
 const deleteOldDevices = `-- name: DeleteOldDevices :execrows
 DELETE FROM devices WHERE used_at < $1
 `
@@ -161,6 +170,20 @@ type DeleteWatchParams struct {
 
 func (q *Queries) DeleteWatch(ctx context.Context, arg DeleteWatchParams) error {
 	_, err := q.db.Exec(ctx, deleteWatch, arg.UserID, arg.MarketID)
+	return err
+}
+
+const endHandleChange = `-- name: EndHandleChange :exec
+DELETE FROM handle_changes WHERE user_id = $1 AND handle = $2
+`
+
+type EndHandleChangeParams struct {
+	UserID string
+	Handle protocol.Handle
+}
+
+func (q *Queries) EndHandleChange(ctx context.Context, arg EndHandleChangeParams) error {
+	_, err := q.db.Exec(ctx, endHandleChange, arg.UserID, arg.Handle)
 	return err
 }
 
@@ -587,6 +610,36 @@ func (q *Queries) ListFollowing(ctx context.Context, arg ListFollowingParams) ([
 	return items, nil
 }
 
+const listHandleChanges = `-- name: ListHandleChanges :many
+SELECT user_id, handle FROM handle_changes WHERE started_at < $1 ORDER BY started_at LIMIT 100
+`
+
+type ListHandleChangesRow struct {
+	UserID string
+	Handle protocol.Handle
+}
+
+// Returns changes of handles that were started before a time and may be incomplete.
+func (q *Queries) ListHandleChanges(ctx context.Context, before time.Time) ([]ListHandleChangesRow, error) {
+	rows, err := q.db.Query(ctx, listHandleChanges, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListHandleChangesRow
+	for rows.Next() {
+		var i ListHandleChangesRow
+		if err := rows.Scan(&i.UserID, &i.Handle); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listPersonalRows = `-- name: ListPersonalRows :many
 WITH page AS (
     SELECT k.key FROM personal_rows AS k
@@ -799,6 +852,22 @@ func (q *Queries) LockClaims(ctx context.Context) error {
 	return err
 }
 
+const moveHandle = `-- name: MoveHandle :exec
+SELECT move_handle($1::uuid, $2::text, $3::text)
+`
+
+type MoveHandleParams struct {
+	UserID string
+	Former string
+	Wanted string
+}
+
+// Moves what is stored under the former handle of an operator.
+func (q *Queries) MoveHandle(ctx context.Context, arg MoveHandleParams) error {
+	_, err := q.db.Exec(ctx, moveHandle, arg.UserID, arg.Former, arg.Wanted)
+	return err
+}
+
 const startExport = `-- name: StartExport :execrows
 INSERT INTO exports (user_id, id, session_at, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, session_at = excluded.session_at, created_at = excluded.created_at
@@ -826,6 +895,23 @@ func (q *Queries) StartExport(ctx context.Context, arg StartExportParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const startHandleChange = `-- name: StartHandleChange :exec
+INSERT INTO handle_changes (user_id, handle, started_at) VALUES ($1, $2, $3)
+ON CONFLICT (user_id, handle) DO UPDATE SET started_at = excluded.started_at
+`
+
+type StartHandleChangeParams struct {
+	UserID string
+	Handle protocol.Handle
+	Now    time.Time
+}
+
+// Stores that the handle of an operator may change.
+func (q *Queries) StartHandleChange(ctx context.Context, arg StartHandleChangeParams) error {
+	_, err := q.db.Exec(ctx, startHandleChange, arg.UserID, arg.Handle, arg.Now)
+	return err
 }
 
 const updateFollow = `-- name: UpdateFollow :execrows

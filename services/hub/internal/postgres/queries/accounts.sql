@@ -215,3 +215,22 @@ DELETE FROM short_links WHERE type = 'operator' AND id = @handle;
 
 -- name: EraseAccount :exec
 SELECT erase_account(@user_id::uuid, @handle::text, @replacement::text);
+
+-- name: StartHandleChange :exec
+-- Stores that the handle of an operator may change.
+INSERT INTO handle_changes (user_id, handle, started_at) VALUES (@user_id, @handle, @now)
+ON CONFLICT (user_id, handle) DO UPDATE SET started_at = excluded.started_at;
+
+-- name: ListHandleChanges :many
+-- Returns changes of handles that were started before a time and may be incomplete.
+SELECT user_id, handle FROM handle_changes WHERE started_at < @before ORDER BY started_at LIMIT 100;
+
+-- name: EndHandleChange :exec
+DELETE FROM handle_changes WHERE user_id = @user_id AND handle = @handle;
+
+-- name: DeleteHandleChanges :exec
+DELETE FROM handle_changes WHERE user_id = @user_id;
+
+-- name: MoveHandle :exec
+-- Moves what is stored under the former handle of an operator.
+SELECT move_handle(@user_id::uuid, @former::text, @wanted::text);

@@ -20,4 +20,5 @@ const (
 	SignOutPath              = "/sign-out"
 	StudioPath               = "/studio"
 	ThemePath                = "/settings/theme"
+	WelcomePath              = "/welcome"
 )

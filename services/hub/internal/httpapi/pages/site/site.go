@@ -132,6 +132,7 @@ type People struct {
 	// Archive streams everything that is stored about an operator as a ZIP archive. Error: rate_limited.
 	Archive  func(c echo.Context, me operator.Operator) error
 	Deletion account.Deletion
+	Handles  account.Handles
 }
 
 // Sessions lists and ends the sessions of operators. Error of its methods: db_unavailable.
