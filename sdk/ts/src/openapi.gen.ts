@@ -627,7 +627,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the share card of a call, a market, an operator or a broadcast
+         * Get the share card of a call, a market or an operator
          * @description An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
          */
         get: operations["getCard"];
@@ -3856,30 +3856,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/email/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the page of the link in a confirmation letter
-         * @description A button that confirms the e-mail address. The link works once, for 24 hours. The page changes nothing.
-         */
-        get: operations["getEmailConfirmationPage"];
-        put?: never;
-        /**
-         * Confirm an e-mail address
-         * @description The form of `GET /email/confirm`. It needs no session and does not sign in.
-         */
-        post: operations["confirmEmailByForm"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/favicon.ico": {
         parameters: {
             query?: never;
@@ -4723,27 +4699,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/settings/email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change the e-mail address or the digest on the account page
-         * @description With `off`, deletes the address of the caller. With `address`, replaces it and sends a letter whose link confirms it: at most 5
-         *     letters in 24 hours, for the caller and for the address. Otherwise changes the digest.
-         */
-        post: operations["changeEmailByForm"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/settings/export": {
         parameters: {
             query?: never;
@@ -4778,6 +4733,27 @@ export interface paths {
         get: operations["downloadExport"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/handle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the handle on the profile page
+         * @description Replaces the handle of the caller, once in 365 days. The former handle leads to the caller for 400 days. In that time, only the
+         *     caller can have it.
+         */
+        post: operations["changeHandleByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5213,7 +5189,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/unsubscribe": {
+    "/welcome": {
         parameters: {
             query?: never;
             header?: never;
@@ -5221,16 +5197,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the page that stops a digest
-         * @description A button that switches the digest of the user of the token off. The page changes nothing.
+         * Get the page after the first sign-in
+         * @description A form for the handle, the name and the lanes of a new operator. The first sign-in leads to it. It is answered once, within 24
+         *     hours; afterwards the page redirects to `return_to`.
          */
-        get: operations["getUnsubscribePage"];
+        get: operations["getWelcomePage"];
         put?: never;
         /**
-         * Stop a digest
-         * @description Switches the digest of the user of the token off. Mail providers send this request for their users (RFC 8058), so it needs neither a session nor an origin.
+         * Choose the first handle, the name and the lanes
+         * @description Stores the fields. With `skip`, the handle that was derived from the identity is kept and the other fields are ignored. The choice is no change of the handle.
          */
-        post: operations["unsubscribe"];
+        post: operations["answerWelcomeByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9368,6 +9345,14 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description The handle is a former one of the operator. Redirect to the same page of the present handle. */
+        PageMoved: {
+            headers: {
+                Location?: string;
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The resource does not exist. An error page, or JSON if `Accept` asks for it. */
         PageNotFound: {
             headers: {
@@ -9489,7 +9474,7 @@ export interface components {
         BoardOrder: string;
         /** @description `next_cursor` of the previous page. */
         Cursor: string;
-        /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+        /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
         HandlePath: components["schemas"]["Handle"];
         /** @description An identity token of the provider, with the same subject as the other credential of the request. It is not a credential itself. */
         IdentityToken: string;
@@ -10365,7 +10350,7 @@ export interface operations {
             path: {
                 /** @description Kind of card. */
                 kind: string;
-                /** @description Id or handle; of a broadcast, the handle, a dot and the `showId`. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
+                /** @description Id or handle. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
                 id: string;
             };
             cookie?: never;
@@ -10880,7 +10865,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11025,7 +11010,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11053,7 +11038,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11465,7 +11450,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11489,7 +11474,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11565,7 +11550,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11747,7 +11732,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -11804,7 +11789,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -14104,7 +14089,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -14128,7 +14113,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -14866,43 +14851,6 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    getEmailConfirmationPage: {
-        parameters: {
-            query: {
-                /** @description Token of the letter. */
-                t: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Page"];
-            default: components["responses"]["Failed"];
-        };
-    };
-    confirmEmailByForm: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    csrf?: components["schemas"]["FormToken"];
-                    /** @description Token of the letter. */
-                    t: string;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["Page"];
-            default: components["responses"]["Failed"];
-        };
-    };
     getFavicon: {
         parameters: {
             query?: never;
@@ -15021,7 +14969,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -15273,7 +15221,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -15300,7 +15248,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -15833,31 +15781,6 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    changeEmailByForm: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    address?: string;
-                    csrf?: components["schemas"]["FormToken"];
-                    /**
-                     * @description Daily at 08:00 UTC, or on Mondays at 08:00 UTC.
-                     * @enum {string}
-                     */
-                    digest?: "off" | "daily" | "weekly";
-                    off?: string;
-                };
-            };
-        };
-        responses: {
-            default: components["responses"]["Failed"];
-        };
-    };
     startExportByForm: {
         parameters: {
             query?: never;
@@ -15897,6 +15820,25 @@ export interface operations {
                     "application/zip": string;
                 };
             };
+            default: components["responses"]["Failed"];
+        };
+    };
+    changeHandleByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                    handle: components["schemas"]["Handle"];
+                };
+            };
+        };
+        responses: {
             default: components["responses"]["Failed"];
         };
     };
@@ -16114,7 +16056,6 @@ export interface operations {
                     "image/svg+xml": string;
                     "text/css": string;
                     "text/javascript": string;
-                    "video/mp2t": string;
                 };
             };
             default: components["responses"]["Failed"];
@@ -16186,7 +16127,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16223,7 +16164,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16239,7 +16180,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16263,7 +16204,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16284,7 +16225,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16305,7 +16246,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16326,7 +16267,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Handle in any case. An impossible format is treated as an unknown handle. */
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
                 handle: components["parameters"]["HandlePath"];
             };
             cookie?: never;
@@ -16342,11 +16283,11 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    getUnsubscribePage: {
+    getWelcomePage: {
         parameters: {
-            query: {
-                /** @description Token of a digest. */
-                t: string;
+            query?: {
+                /** @description Path to which the sign-in returns. */
+                return_to?: string;
             };
             header?: never;
             path?: never;
@@ -16358,27 +16299,27 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
-    unsubscribe: {
+    answerWelcomeByForm: {
         parameters: {
-            query: {
-                /** @description Token of a digest. */
-                t: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
-                    /** @description `One-Click` from mail providers. */
-                    "List-Unsubscribe"?: string;
                     csrf?: components["schemas"]["FormToken"];
+                    displayName?: string;
+                    handle?: components["schemas"]["Handle"];
+                    lanes?: string[];
+                    /** @description Path of a page of this hub. */
+                    return_to?: string;
+                    skip?: string;
                 };
             };
         };
         responses: {
-            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };

@@ -114,6 +114,8 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 		session("POST /settings/delete/cancel", "", ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /settings/push", "", ownedRoute{form: url.Values{"session": {"1"}}}),
 		session("POST /settings/email", "", ownedRoute{form: url.Values{"digest": {"daily"}}}),
+		session("POST /settings/handle", "", ownedRoute{form: url.Values{"handle": {w.Handle}}, skipOwner: true}),
+		session("POST /welcome", "", ownedRoute{form: url.Values{"skip": {"1"}}}),
 		session("POST /settings/export", "", ownedRoute{form: url.Values{}, skipOwner: true}),
 		session("POST /profile/claims/drop", "partner", ownedRoute{form: url.Values{"station": {object}}, skipOwner: true}),
 		developer("/apps/change", w.App.ID, url.Values{"app": {object}, "name": {"taken over"}}),

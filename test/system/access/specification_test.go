@@ -165,6 +165,8 @@ GET    /live/{handle}                            none session
 GET    /clips/{id}                               none session
 GET    /tip/{handle}                             none session
 GET    /sign-in                                  none session
+GET    /welcome                                  none session
+POST   /welcome                                  session
 POST   /sign-out                                 none
 POST   /settings/theme                           none
 GET    /settings                                 none session
@@ -174,6 +176,7 @@ POST   /settings/push                            session
 POST   /settings/email                           session
 POST   /email/confirm                            none
 POST   /unsubscribe                              none
+POST   /settings/handle                          session
 POST   /settings/export                          session
 POST   /settings/delete                          session
 POST   /settings/delete/cancel                   session

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"crypto/rand"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -337,6 +338,8 @@ func TestForms(t *testing.T) {
 	oneClick := stack.Form(url.Values{"List-Unsubscribe": {"One-Click"}})
 	post(t, s.Hub+"/unsubscribe?t="+other.UnsubscribeToken(t), oneClick).Require(http.StatusOK)
 	as(session, "/settings/export", http.StatusSeeOther)
+	as(session, "/welcome", http.StatusSeeOther, "skip", "1")
+	as(other.Session(t), "/settings/handle", http.StatusSeeOther, "handle", strings.ToLower(rand.Text()))
 	as(session, "/settings/delete", http.StatusSeeOther, "handle", p.Handle)
 	as(session, "/settings/delete/cancel", http.StatusSeeOther)
 	as(session, "/sign-out", http.StatusSeeOther)
