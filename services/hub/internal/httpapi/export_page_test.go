@@ -147,7 +147,7 @@ func TestExportIsComplete(t *testing.T) {
 		"follow_totals": "computed", "protocol_events": "copies of calls", "outbox": "events that wait", "message_effects": "copies of messages",
 		"spotlight": "copy of a broadcast", "market_live": "copy of streams", "notification_fanouts": "events that wait",
 		"attestations_due": "events that wait", "score_drains": "computed", "former_accounts": "references to deleted accounts",
-		"push_messages": "copies of notifications", "email_messages": "letters that wait",
+		"push_messages": "copies of notifications", "email_messages": "letters that wait", "handle_changes": "changes that wait",
 		"email_addresses": "exported with the decrypted address",
 	}
 	for schema, sections := range map[string][]string{"hub": account.Sections, "api": reads.LedgerSections} {

@@ -27,7 +27,7 @@ var archiveReadme string
 // LedgerSections lists the sections of rows that the ledger stores about an account besides its calls.
 var LedgerSections = []string{
 	"account", "api_keys", "unconfirmed_calls", "request_keys", "webhooks", "webhook_deliveries", "stations", "created_markets",
-	"proposed_outcomes", "account_changes",
+	"proposed_outcomes", "account_changes", "former_handles",
 }
 
 // Archive streams everything that is stored about an operator as a ZIP archive. It has one page of rows in memory. Error:
