@@ -10,7 +10,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
-	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -45,10 +44,10 @@ type Handles struct {
 	Ledger operatorv1.OperatorServiceClient
 	People operator.Directory
 	Store  HandleStore
-	// Shown returns the broadcast of an operator, or false if there is none.
-	Shown func(ctx context.Context, handle protocol.Handle) (livestream.Show, bool, error)
-	Now   func() time.Time
-	Log   *slog.Logger
+	// IsLive reports whether an operator broadcasts.
+	IsLive func(ctx context.Context, handle protocol.Handle) (bool, error)
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // settleAfter is the time after which a change is no longer in progress.
@@ -67,7 +66,7 @@ func (h Handles) Change(ctx context.Context, c HandleChange, wanted string, firs
 		}
 	}
 	if to != c.Former {
-		_, live, err := h.Shown(ctx, c.Former)
+		live, err := h.IsLive(ctx, c.Former)
 		if err == nil && live {
 			err = ErrLive
 		}

@@ -18,7 +18,7 @@ import (
 func (b *fixture) handles() account.Handles {
 	return account.Handles{
 		Ledger: b.deps.Ledger.OperatorWrites, People: operator.Directory{Ledger: b.deps.Ledger.Operators}, Store: b.store,
-		Shown: b.deps.OnAir.Shown, Now: b.clock.Now, Log: b.deps.Log,
+		IsLive: b.deps.OnAir.IsLive, Now: b.clock.Now, Log: b.deps.Log,
 	}
 }
 

@@ -162,6 +162,12 @@ func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool
 	return Show{}, false, err
 }
 
+// IsLive reports whether an operator is in the cached live list. Error: db_unavailable.
+func (s *Service) IsLive(ctx context.Context, handle protocol.Handle) (bool, error) {
+	_, live, err := s.Shown(ctx, handle)
+	return live, err
+}
+
 // OnAir returns the cached live list as a map by handle. Error: db_unavailable.
 func (s *Service) OnAir(ctx context.Context) (map[protocol.Handle]Show, error) {
 	list, err := s.shown(ctx)
