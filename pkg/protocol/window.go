@@ -5,8 +5,8 @@ import "time"
 // DeletionWait is the time between the request to delete an account and the deletion. The owner can cancel it.
 const DeletionWait = 7 * 24 * time.Hour
 
-// HandlePeriod is the minimum time between two changes of a handle. HandleChoice is the time after the first sign-in during which the
-// first handle can be chosen, which is no change.
+// HandlePeriod is the minimum time between two changes of a handle. HandleChoice is the time after the first sign-in during which
+// the first handle can be chosen, which is no change.
 const (
 	HandlePeriod = 365 * 24 * time.Hour
 	HandleChoice = 24 * time.Hour

@@ -22,7 +22,7 @@ func TestMainJobNeedsFewPresses(t *testing.T) {
 	for name, scripts := range map[string]bool{"with scripts": true, "without scripts": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, rival, presses := s.NewOperator(t), s.NewOperator(t), 1 // the account exists; a new person also answers the welcome page
+			p, rival, presses := s.NewOperator(t), s.NewOperator(t), 1 // a new person also answers the welcome page
 			word := rand.Text()
 			id := s.NewNativeMarket(t, 4000, stack.JSON{"question": "Will the lighthouse " + word + " burn?"})
 			rival.NewCall(t, id, "YES", 4000, nil)

@@ -43,7 +43,9 @@ func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*o
 
 // ChangeHandle replaces the handle of an operator, or stores the choice of the first one. Errors: not_found, invalid_handle,
 // handle_taken, handle_changed, handle_chosen, db_unavailable.
-func (f *Operators) ChangeHandle(ctx context.Context, r *operatorv1.ChangeHandleRequest) (*operatorv1.ChangeHandleResponse, error) {
+func (f *Operators) ChangeHandle(
+	ctx context.Context, r *operatorv1.ChangeHandleRequest,
+) (*operatorv1.ChangeHandleResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
 	}

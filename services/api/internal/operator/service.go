@@ -115,10 +115,11 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	}
 }
 
-// ChangeHandle replaces the handle of an operator, in upper or lower case, at most once in protocol.HandlePeriod. If first is true,
-// it stores the choice of the first handle, which is no change, once within protocol.HandleChoice after the first sign-in; an empty
-// handle then keeps the derived one. Errors: not_found if there is no such open account, invalid_handle, handle_taken if the handle is
-// reserved, belongs to another operator or was that of one within FormerHandlePeriod, handle_changed, handle_chosen.
+// ChangeHandle replaces the handle of an operator, in upper or lower case, at most once in protocol.HandlePeriod. If first is
+// true, it stores the choice of the first handle, which is no change, once within protocol.HandleChoice after the first sign-in;
+// an empty handle then keeps the derived one. Errors: not_found if there is no such open account, invalid_handle, handle_taken if
+// the handle is reserved, belongs to another operator or was that of one within FormerHandlePeriod, handle_changed,
+// handle_chosen.
 func (s *Service) ChangeHandle(ctx context.Context, operatorID, handle string, first bool) error {
 	if handle != "" || !first {
 		parsed, err := protocol.ParseHandle(handle)
@@ -149,8 +150,8 @@ func displayName(id Identity, handle string) string {
 	return name
 }
 
-// Operator returns the operator who has this handle, or had it within FormerHandlePeriod. If handle is empty, it returns the operator
-// with this id. Error: not_found.
+// Operator returns the operator who has this handle, or had it within FormerHandlePeriod. If handle is empty, it returns the
+// operator with this id. Error: not_found.
 func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
 	return s.store.GetOperator(ctx, handle, id)
 }

@@ -16,15 +16,16 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// TestChangesOfHandles checks the choice of the first handle and the changes after it: their limits, that a former handle leads to its
-// operator and is given to no other one for 400 days, and that the operator can take it back.
+// TestChangesOfHandles checks the choice of the first handle and the changes after it: their limits, that a former handle leads
+// to its operator and is given to no other one for 400 days, and that the operator can take it back.
 func TestChangesOfHandles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.service()
 	signIn := func(subject, username string) operator.Operator {
 		t.Helper()
-		o, _, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: subject, Primary: true, Username: username})
+		id := operator.Identity{Issuer: "https://idp.example", Subject: subject, Primary: true, Username: username}
+		o, _, err := s.SignIn(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,8 @@ func TestChangesOfHandles(t *testing.T) {
 	change(mara.ID, "river", false, nil) // no change
 	b.clock.Advance(protocol.HandlePeriod - time.Second)
 	err := s.ChangeHandle(t.Context(), mara.ID, "sea", false)
-	if f := apperr.Of(err); !errors.Is(err, operator.ErrHandleChanged) || f.Extra["possibleAt"] != protocol.Stamp(changed.Add(protocol.HandlePeriod)) {
+	next := protocol.Stamp(changed.Add(protocol.HandlePeriod))
+	if f := apperr.Of(err); !errors.Is(err, operator.ErrHandleChanged) || f.Extra["possibleAt"] != next {
 		t.Errorf("second change: %v", err)
 	}
 	b.clock.Advance(time.Second)
@@ -88,16 +90,20 @@ func TestChangesOfHandles(t *testing.T) {
 	if _, err := s.Operator(t.Context(), "", mara.ID); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(b.CloseAccount(t.Context(), mara.ID, false, b.clock.Now()), b.EraseAccount(t.Context(), mara.ID, b.clock.Now())); err != nil {
-		t.Fatal(err)
+	for _, err := range []error{
+		b.CloseAccount(t.Context(), mara.ID, false, b.clock.Now()), b.EraseAccount(t.Context(), mara.ID, b.clock.Now()),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	change(mara.ID, "mara_z", false, operator.ErrNotFound)
 	leads("river", "", "")
 	change(late.ID, "river", false, nil)
 }
 
-// TestOneHandle checks that of concurrent changes to one handle, one is stored, and that a handle that is being released is taken by
-// neither a change nor a new operator.
+// TestOneHandle checks that of concurrent changes to one handle, one is stored, and that a handle that is being released is taken
+// by neither a change nor a new operator.
 func TestOneHandle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -136,7 +142,8 @@ func TestOneHandle(t *testing.T) {
 		if err := s.ChangeHandle(t.Context(), owner, "mara_k", false); err != nil {
 			t.Error(err)
 		}
-		if o, _, err := s.SignIn(t.Context(), operator.Identity{Issuer: "https://idp.example", Subject: "new", Username: "mara"}); err != nil || o.Handle != "mara_2" {
+		id := operator.Identity{Issuer: "https://idp.example", Subject: "new", Username: "mara"}
+		if o, _, err := s.SignIn(t.Context(), id); err != nil || o.Handle != "mara_2" {
 			t.Errorf("new operator %s, %v; want mara_2", o.Handle, err)
 		}
 	}); n != 0 {
@@ -144,8 +151,8 @@ func TestOneHandle(t *testing.T) {
 	}
 }
 
-// TestReadsAfterAChangeOfHandle checks that calls, the feed, webhooks, streams and a hidden profile follow a change of the handle, and
-// that reads with the former handle answer as with the present one.
+// TestReadsAfterAChangeOfHandle checks that calls, the feed, webhooks, streams and a hidden profile follow a change of the
+// handle, and that reads with the former handle answer as with the present one.
 func TestReadsAfterAChangeOfHandle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -154,14 +161,17 @@ func TestReadsAfterAChangeOfHandle(t *testing.T) {
 	call := b.file(key, "1000", protocol.Yes, 4100)
 	b.number()
 	b.exec(`INSERT INTO api.webhooks (id, user_id, url, channels, types, created_at, taken, secret)
-		VALUES (gen_random_uuid(), $1, 'https://hooks.example', '{me:mara,signals,operator:mara,overlay:mara}', '{}', now(), 0, '\x00')`, id)
+		VALUES (gen_random_uuid(), $1, 'https://hooks.example', '{me:mara,signals,operator:mara,overlay:mara}', '{}', now(), 0,
+			'\x00')`, id)
 	b.exec(`INSERT INTO api.market_live (market_id, handle, bound, at) VALUES ('1000', 'mara', true, now())`)
 	b.exec(`SELECT api.moderate('profile', 'mara', true, 'spam', 'admin', now())`)
 	if err := b.ChangeHandle(t.Context(), id, "mara_k", false, b.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for _, handle := range []string{"mara", "mara_k"} {
-		for name, q := range map[string]signal.CallQuery{"calls": {}, "own calls": {Own: true}, "calls on a market": {MarketID: "1000"}} {
+		for name, q := range map[string]signal.CallQuery{
+			"calls": {}, "own calls": {Own: true}, "calls on a market": {MarketID: "1000"},
+		} {
 			q.Handle, q.Limit = handle, 10
 			p := must(b.ListCalls(t.Context(), q))(t)
 			if len(p.Signals) != 1 || p.Signals[0].ID != call || p.Signals[0].Handle != "mara_k" {
@@ -175,11 +185,13 @@ func TestReadsAfterAChangeOfHandle(t *testing.T) {
 	}
 	var channels []string
 	var stream, name string
-	row := b.admin.QueryRow(t.Context(), `SELECT w.channels, l.handle, u.display_name FROM api.webhooks w, api.market_live l, api.users u WHERE u.id = $1`, id)
+	row := b.admin.QueryRow(t.Context(), `SELECT w.channels, l.handle, u.display_name
+		FROM api.webhooks w, api.market_live l, api.users u WHERE u.id = $1`, id)
 	if err := row.Scan(&channels, &stream, &name); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"me:mara_k", "signals", "operator:mara_k", "overlay:mara_k"}, channels); diff != "" || stream != "mara_k" || name != "mara_k" {
+	diff := cmp.Diff([]string{"me:mara_k", "signals", "operator:mara_k", "overlay:mara_k"}, channels)
+	if diff != "" || stream != "mara_k" || name != "mara_k" {
 		t.Errorf("stream of %s, name %s, channels (-want +got):\n%s", stream, name, diff)
 	}
 	b.exec(`SELECT api.moderate('profile', 'mara_k', false, '', 'admin', now())`)

@@ -53,10 +53,10 @@ type Handles struct {
 // settleAfter is the time after which a change is no longer in progress.
 const settleAfter = time.Minute
 
-// Change replaces the handle of an operator, in upper or lower case. If first is true, it stores the choice of the first handle; an
-// empty handle keeps the derived one. If the ledger has changed the handle and the data of the hub cannot be moved, Change only logs
-// the error, and Settle moves them. Errors: invalid_handle, ErrLive, and those of the ledger with the codes HandleTaken, HandleChanged
-// and HandleChosen.
+// Change replaces the handle of an operator, in upper or lower case. If first is true, it stores the choice of the first handle;
+// an empty handle keeps the derived one. If the ledger has changed the handle and the data of the hub cannot be moved, Change
+// only logs the error, and Settle moves them. Errors: invalid_handle, ErrLive, and those of the ledger with the codes
+// HandleTaken, HandleChanged and HandleChosen.
 func (h Handles) Change(ctx context.Context, c HandleChange, wanted string, first bool) error {
 	to := c.Former
 	if wanted != "" || !first {
@@ -77,7 +77,8 @@ func (h Handles) Change(ctx context.Context, c HandleChange, wanted string, firs
 			return err
 		}
 	}
-	_, err := h.Ledger.ChangeHandle(ctx, &operatorv1.ChangeHandleRequest{OperatorId: string(c.User), Handle: string(to), First: first})
+	q := &operatorv1.ChangeHandleRequest{OperatorId: string(c.User), Handle: string(to), First: first}
+	_, err := h.Ledger.ChangeHandle(ctx, q)
 	if err != nil || to == c.Former {
 		return err // Settle ends the change, because the ledger may have stored it
 	}
@@ -87,8 +88,8 @@ func (h Handles) Change(ctx context.Context, c HandleChange, wanted string, firs
 	return nil
 }
 
-// Settle completes interrupted changes. A change that fails does not stop the others. Errors: db_unavailable, and the errors of the
-// ledger.
+// Settle completes interrupted changes. A change that fails does not stop the others. Errors: db_unavailable, and the errors of
+// the ledger.
 func (h Handles) Settle(ctx context.Context) error {
 	list, err := h.Store.ListHandleChanges(ctx, h.Now().Add(-settleAfter))
 	if err != nil {

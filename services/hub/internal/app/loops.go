@@ -97,8 +97,8 @@ func (a *App) reportTapes(ctx context.Context) error {
 	})
 }
 
-// settleAccounts completes interrupted changes of handles and deletes accounts whose deletion is due, once a minute. If one of them
-// fails, the next round repeats it.
+// settleAccounts completes interrupted changes of handles and deletes accounts whose deletion is due, once a minute. If one of
+// them fails, the next round repeats it.
 func (a *App) settleAccounts(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
 		if err := a.handles.Settle(ctx); err != nil && ctx.Err() == nil {

@@ -22,8 +22,8 @@ func (b *fixture) handles() account.Handles {
 	}
 }
 
-// TestChangeOfHandle checks the form that changes a handle, the redirects from the former handle, and that everything that the hub
-// stores under a handle follows, also after an interrupted change.
+// TestChangeOfHandle checks the form that changes a handle, the redirects from the former handle, and that everything that the
+// hub stores under a handle follows, also after an interrupted change.
 func TestChangeOfHandle(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -41,12 +41,14 @@ func TestChangeOfHandle(t *testing.T) {
 	b.clock.Advance(3 * time.Second)
 	want(t, change("mara"), 409, "", "Your handle cannot change during a broadcast.", ` value="mara"`)
 	b.clock.Advance(2 * time.Minute)
-	b.ledger.Exec(`INSERT INTO hub.streams (market_id, handle, url, label, updated_at) VALUES ($1, 'mara_k', 'https://video.example/s.m3u8', '', now())`, marketID)
+	b.ledger.Exec(`INSERT INTO hub.streams (market_id, handle, url, label, updated_at)
+		VALUES ($1, 'mara_k', 'https://video.example/s.m3u8', '', now())`, marketID)
 
 	want(t, change("m"), 400, "", "Enter 2 to 32 characters", ` value="m"`)
 	want(t, change("admin"), 409, "", "This handle is reserved.")
 	want(t, change("@Tide"), 409, "", "Another forecaster has or had this handle.", ` value="Tide"`)
-	want(t, b.post("/settings/handle", url.Values{"handle": {"mara"}, "csrf": {"x"}}, b.bySession()), 403, "", "This page was open too long", ` value="mara"`)
+	expired := b.post("/settings/handle", url.Values{"handle": {"mara"}, "csrf": {"x"}}, b.bySession())
+	want(t, expired, 403, "", "This page was open too long", ` value="mara"`)
 	want(t, change("Mara"), http.StatusSeeOther, "", "Location: /settings/profile?done=handle")
 	want(t, b.send("GET", "/settings/profile?done=handle", "", b.bySession()), 200, "", "Handle changed.", "<b>@mara</b>")
 	want(t, change("mara_l"), 409, "", "You can change your handle again from 18 Sep 2027", ` value="mara_l"`)
@@ -55,25 +57,28 @@ func TestChangeOfHandle(t *testing.T) {
 		"/u/mara_k": "/u/mara", "/u/Mara_K?state=open": "/u/mara?state=open", "/u/mara_k/feed.xml": "/u/mara/feed.xml",
 		"/live/mara_k": "/live/mara", "/tip/mara_k": "/tip/mara", "/operator/mara_k/embed": "/operator/mara/embed",
 	} {
-		want(t, b.send("GET", from, "", html), http.StatusMovedPermanently, "", "Location: "+to, "Cache-Control: public, max-age=60")
+		moved := b.send("GET", from, "", html)
+		want(t, moved, http.StatusMovedPermanently, "", "Location: "+to, "Cache-Control: public, max-age=60")
 		if status := b.send("GET", to, "", html).Code; status != 200 && !strings.HasPrefix(to, "/tip/") {
 			t.Errorf("GET %s: %d", to, status)
 		}
 	}
 	for _, path := range []string{
-		"/api/operator/mara_k", "/api/network/field-record/mara_k", "/api/operator/mara_k/skill", "/api/streamer/profile?handle=mara_k",
+		"/api/operator/mara_k", "/api/network/field-record/mara_k", "/api/operator/mara_k/skill",
+		"/api/streamer/profile?handle=mara_k",
 	} {
 		want(t, b.send("GET", path, ""), 200, "", `"mara"`, "!mara_k")
 	}
 	want(t, b.send("GET", "/u/nobody", "", html), 404, "")
 	want(t, b.send("GET", "/api/streamer/profile?handle=mara", ""), 200, "", `"science"`)
-	if got := apitest.Get[string](b.ledger, `SELECT handle FROM hub.notifications WHERE user_id = $1`, tide.GetId()); got != "mara" {
+	got := apitest.Get[string](b.ledger, `SELECT handle FROM hub.notifications WHERE user_id = $1`, tide.GetId())
+	if got != "mara" {
 		t.Errorf("the notification names %s", got)
 	}
 	stored := func(handle string) (n int) {
 		for _, place := range []string{
-			"hub.streamer_profiles WHERE handle", "hub.live_sessions WHERE ended_at IS NOT NULL AND handle", "hub.streams WHERE handle",
-			"hub.short_links WHERE id", "hub.follows WHERE noticed_as",
+			"hub.streamer_profiles WHERE handle", "hub.live_sessions WHERE ended_at IS NOT NULL AND handle",
+			"hub.streams WHERE handle", "hub.short_links WHERE id", "hub.follows WHERE noticed_as",
 		} {
 			n += b.count(place + " = '" + handle + "'")
 		}
@@ -117,7 +122,8 @@ func TestWelcome(t *testing.T) {
 	if page != "/welcome?return_to="+url.QueryEscape(market) {
 		t.Fatalf("the first sign-in leads to %s", page)
 	}
-	want(t, w.step(false, http.MethodGet, page, ""), 200, "", ` value="tidewatch"`, "public for good", "Skip", "Science", "Cache-Control: no-store")
+	want(t, w.step(false, http.MethodGet, page, ""), 200, "", ` value="tidewatch"`, "public for good", "Skip", "Science",
+		"Cache-Control: no-store")
 	reply := func(w *browser, fields ...string) *answer {
 		t.Helper()
 		form := url.Values{"return_to": {market}, "displayName": {"Tide"}}
@@ -126,10 +132,12 @@ func TestWelcome(t *testing.T) {
 		}
 		return w.step(false, http.MethodPost, "/welcome", form.Encode())
 	}
-	want(t, reply(w, "handle", "mara_k"), 409, "", "Another forecaster has or had this handle.", ` value="mara_k"`, ` value="`+market+`"`)
+	want(t, reply(w, "handle", "mara_k"), 409, "", "Another forecaster has or had this handle.", ` value="mara_k"`,
+		` value="`+market+`"`)
 	want(t, reply(w, "handle", ""), 400, "", "Enter 2 to 32 characters")
 	want(t, reply(w, "handle", "tide", "displayName", ""), 400, "", "Enter 1 to 64 characters")
-	want(t, reply(w, "handle", "tide", "lanes", "SPORT MUSIC TECH SCIENCE CRYPTO POLITICS"), 400, "", "Choose at most 5 lanes.", ` value="TECH" checked`)
+	six := reply(w, "handle", "tide", "lanes", "SPORT MUSIC TECH SCIENCE CRYPTO POLITICS")
+	want(t, six, 400, "", "Choose at most 5 lanes.", ` value="TECH" checked`)
 	want(t, reply(w, "handle", "tide", "csrf", "x"), 403, "", "This page was open too long", ` value="tide"`)
 	want(t, reply(w, "handle", "Tide", "lanes", "science tech"), http.StatusSeeOther, "", "Location: "+market)
 	want(t, b.send("GET", "/api/streamer/profile?handle=tide", ""), 200, "", `"displayName":"Tide"`, `"lanes":["science","tech"]`)
@@ -139,7 +147,8 @@ func TestWelcome(t *testing.T) {
 	if again := signIn(newBrowser(b), aPerson); again != market {
 		t.Errorf("the second sign-in leads to %s", again)
 	}
-	want(t, w.step(false, http.MethodPost, "/settings/handle", "handle=tide_two"), http.StatusSeeOther, "", "Location: /settings/profile?done=handle")
+	want(t, w.step(false, http.MethodPost, "/settings/handle", "handle=tide_two"), http.StatusSeeOther, "",
+		"Location: /settings/profile?done=handle")
 
 	w = newBrowser(b)
 	signIn(w, anotherP)
@@ -148,5 +157,6 @@ func TestWelcome(t *testing.T) {
 	want(t, b.send("GET", "/u/evil", "", with("Accept", "text/html")), 200, "")
 	want(t, newBrowser(b).step(false, http.MethodGet, page, ""), http.StatusSeeOther, "")
 	b.clock.Advance(protocol.HandleChoice + time.Second)
-	want(t, b.send("GET", "/welcome?return_to=//evil.example", "", b.bySession()), http.StatusSeeOther, "", "Location: /settings/profile")
+	foreign := b.send("GET", "/welcome?return_to=//evil.example", "", b.bySession())
+	want(t, foreign, http.StatusSeeOther, "", "Location: /settings/profile")
 }

@@ -23,8 +23,8 @@ type Operator struct {
 	CreatedAt      time.Time
 	SessionVersion int64     // sessions of another version are invalid
 	ClosingAt      time.Time // the operator requested the deletion of the account; zero: the account is open
-	// HandleChosenAt is the time at which the operator chose the first handle or kept the derived one, and HandleChangedAt that of the
-	// last change after it. Zero: never.
+	// HandleChosenAt is the time at which the operator chose the first handle or kept the derived one, and HandleChangedAt that
+	// of the last change after it. Zero: never.
 	HandleChosenAt, HandleChangedAt time.Time
 }
 

@@ -393,7 +393,8 @@ func (s *Store) ListHandleChanges(ctx context.Context, before time.Time) ([]acco
 // MoveHandle implements account.HandleStore. It ends a broadcast under the former handle.
 func (s *Store) MoveHandle(ctx context.Context, c account.HandleChange, wanted protocol.Handle, now time.Time) error {
 	return s.OnAir().withOperator(ctx, c.Former, func(ctx context.Context, t operatorTx) error {
-		if err := t.q.EndHandleChange(ctx, db.EndHandleChangeParams{UserID: string(c.User), Handle: c.Former}); err != nil || wanted == c.Former {
+		err := t.q.EndHandleChange(ctx, db.EndHandleChangeParams{UserID: string(c.User), Handle: c.Former})
+		if err != nil || wanted == c.Former {
 			return err
 		}
 		if _, _, err := t.endOpen(ctx, now); err != nil {

@@ -76,8 +76,8 @@ type welcomePage struct {
 	Errors              map[string]string // error texts by field
 }
 
-// welcome handles GET /welcome, where new operators choose their handle, name and lanes once. The parameter return_to is the path to
-// which the sign-in returns. Other operators are redirected to it.
+// welcome handles GET /welcome, where new operators choose their handle, name and lanes once. The parameter return_to is the path
+// to which the sign-in returns. Other operators are redirected to it.
 func (s *server) welcome(c echo.Context) error {
 	back := welcomeBack(c.QueryParam("return_to"))
 	v, ok, err := s.RequireViewer(c, back)
@@ -112,8 +112,8 @@ func (s *server) showWelcome(c echo.Context, status int, p welcomePage) error {
 	return s.Render(c, status, "welcome", p)
 }
 
-// answerWelcome handles POST /welcome, which stores the handle, name and lanes of a new operator. With the field skip, the derived
-// handle is kept and the other fields are ignored.
+// answerWelcome handles POST /welcome, which stores the handle, name and lanes of a new operator. With the field skip, the
+// derived handle is kept and the other fields are ignored.
 func (s *server) answerWelcome(c echo.Context) error {
 	v, form, err := s.ReadForm(c, "lanes")
 	if err != nil && !site.IsExpired(err) {

@@ -162,8 +162,8 @@ func isFormer(c echo.Context, a identityclaim.Account) bool {
 	return !strings.EqualFold(c.Param("handle"), string(a.Handle))
 }
 
-// redirectFormer redirects to the same page of the present handle. Browsers repeat the request after a minute, because the owner can
-// take a former handle back.
+// redirectFormer redirects to the same page of the present handle. Browsers repeat the request after a minute, because the owner
+// can take a former handle back.
 func redirectFormer(c echo.Context, a identityclaim.Account) error {
 	to := url.URL{Path: strings.Replace(c.Path(), ":handle", string(a.Handle), 1), RawQuery: c.Request().URL.RawQuery}
 	c.Response().Header().Set("Cache-Control", "public, max-age=60")

@@ -48,7 +48,8 @@ type payoutState struct {
 
 // profileNotices maps values of the query parameter "done" to the messages that the page shows after a successful change.
 var profileNotices = map[string]string{
-	"saved": "Profile saved.", "handle": "Handle changed. Your old address leads to the new one for 400 days.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
+	"saved": "Profile saved.", "handle": "Handle changed. Your old address leads to the new one for 400 days.",
+	"claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
 // profile handles GET /settings/profile, the page where visitors change their profile.
