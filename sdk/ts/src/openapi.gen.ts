@@ -627,7 +627,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the share card of a call, a market or an operator
+         * Get the share card of a call, a market, an operator or a broadcast
          * @description An image of 1200 by 630 pixels, drawn from the data of the JSON routes. `?format=json` returns only the texts.
          */
         get: operations["getCard"];
@@ -3856,6 +3856,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/email/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page of the link in a confirmation letter
+         * @description A button that confirms the e-mail address. The link works once, for 24 hours. The page changes nothing.
+         */
+        get: operations["getEmailConfirmationPage"];
+        put?: never;
+        /**
+         * Confirm an e-mail address
+         * @description The form of `GET /email/confirm`. It needs no session and does not sign in.
+         */
+        post: operations["confirmEmailByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/favicon.ico": {
         parameters: {
             query?: never;
@@ -4699,6 +4723,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the e-mail address or the digest on the account page
+         * @description With `off`, deletes the address of the caller. With `address`, replaces it and sends a letter whose link confirms it: at most 5
+         *     letters in 24 hours, for the caller and for the address. Otherwise changes the digest.
+         */
+        post: operations["changeEmailByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings/export": {
         parameters: {
             query?: never;
@@ -5183,6 +5228,30 @@ export interface paths {
          * @description Notifications of later events are created again. If the caller does not follow the operator, nothing changes.
          */
         post: operations["unmuteByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page that stops a digest
+         * @description A button that switches the digest of the user of the token off. The page changes nothing.
+         */
+        get: operations["getUnsubscribePage"];
+        put?: never;
+        /**
+         * Stop a digest
+         * @description Switches the digest of the user of the token off. Mail providers send this request for their users (RFC 8058), so it needs neither a session nor an origin.
+         */
+        post: operations["unsubscribe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10350,7 +10419,7 @@ export interface operations {
             path: {
                 /** @description Kind of card. */
                 kind: string;
-                /** @description Id or handle. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
+                /** @description Id or handle; of a broadcast, the handle, a dot and the `showId`. With the suffix `.png` the image is a PNG, with `.svg` an SVG. */
                 id: string;
             };
             cookie?: never;
@@ -14851,6 +14920,43 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    getEmailConfirmationPage: {
+        parameters: {
+            query: {
+                /** @description Token of the letter. */
+                t: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    confirmEmailByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    csrf?: components["schemas"]["FormToken"];
+                    /** @description Token of the letter. */
+                    t: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
     getFavicon: {
         parameters: {
             query?: never;
@@ -15781,6 +15887,31 @@ export interface operations {
             default: components["responses"]["Failed"];
         };
     };
+    changeEmailByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    address?: string;
+                    csrf?: components["schemas"]["FormToken"];
+                    /**
+                     * @description Daily at 08:00 UTC, or on Mondays at 08:00 UTC.
+                     * @enum {string}
+                     */
+                    digest?: "off" | "daily" | "weekly";
+                    off?: string;
+                };
+            };
+        };
+        responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
     startExportByForm: {
         parameters: {
             query?: never;
@@ -16056,6 +16187,7 @@ export interface operations {
                     "image/svg+xml": string;
                     "text/css": string;
                     "text/javascript": string;
+                    "video/mp2t": string;
                 };
             };
             default: components["responses"]["Failed"];
@@ -16280,6 +16412,46 @@ export interface operations {
             };
         };
         responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getUnsubscribePage: {
+        parameters: {
+            query: {
+                /** @description Token of a digest. */
+                t: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            default: components["responses"]["Failed"];
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query: {
+                /** @description Token of a digest. */
+                t: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description `One-Click` from mail providers. */
+                    "List-Unsubscribe"?: string;
+                    csrf?: components["schemas"]["FormToken"];
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Page"];
             default: components["responses"]["Failed"];
         };
     };

@@ -55,15 +55,16 @@ $$;
 -- The feed as before, with the present handles.
 CREATE OR REPLACE VIEW shown_events AS
 SELECT seq, id, type, at, market_id, provider, lane, user_id, signal_id, topic,
-    CASE WHEN EXISTS (SELECT FROM moderation WHERE hidden) THEN shown_data(type, data) ELSE data END
-    || CASE WHEN data ? 'handle' AND (EXISTS (SELECT FROM former_handles) OR EXISTS (SELECT FROM users WHERE erased_at IS NOT NULL)) THEN coalesce((
+    CASE WHEN (EXISTS (SELECT FROM former_handles) OR EXISTS (SELECT FROM users WHERE erased_at IS NOT NULL)) AND data ? 'handle' THEN
+        CASE WHEN EXISTS (SELECT FROM moderation WHERE hidden) THEN shown_data(type, data) ELSE data END || coalesce((
         SELECT jsonb_build_object('handle', u.handle) || CASE WHEN u.erased_at IS NULL THEN '{}' ELSE CASE e.type
             WHEN 'stream.bound' THEN '{"url": "", "label": ""}'::jsonb
             WHEN 'operator.live' THEN '{"hlsUrl": "", "signal": null}'::jsonb
             WHEN 'operator.offline' THEN '{"signal": null}'::jsonb
             WHEN 'clip.ready' THEN '{"title": null, "url": null, "thumbnailUrl": null}'::jsonb ELSE '{}' END END
         FROM users AS u WHERE u.id = e.user_id
-            AND (u.erased_at IS NOT NULL OR EXISTS (SELECT FROM former_handles AS f WHERE f.user_id = u.id))), '{}') ELSE '{}' END AS data
+            AND (u.erased_at IS NOT NULL OR EXISTS (SELECT FROM former_handles AS f WHERE f.user_id = u.id))), '{}')
+    WHEN EXISTS (SELECT FROM moderation WHERE hidden) THEN shown_data(type, data) ELSE data END AS data
 FROM protocol_events AS e;
 
 -- The export of an account has its former handles.
