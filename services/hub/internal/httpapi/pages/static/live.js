@@ -9,7 +9,9 @@ const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, 
 ]);
 
 let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null, approved: 'approved' in root.dataset, showId: root.dataset.state === 'starting' };
-let signal = null;
+let signal; // null: none; undefined until it is known
+const wasLive = root.dataset.state === 'live';
+const patience = 5000; // ms
 let price = null;
 let fresh = true;
 let clip = null; // clip that plays instead of the stream
@@ -32,7 +34,8 @@ function phase() {
   if (!air.approved) return 'idle';
   if (air.state === 'ended') return 'ended';
   if (air.state !== 'live') return air.showId ? 'starting' : 'idle';
-  return { playing: 'live', broken: 'broken', blocked: 'broken' }[screen.state()] ?? 'starting';
+  const waits = wasLive && performance.now() < patience; // the page keeps its form while the player loads the first segment
+  return { playing: 'live', broken: 'broken', blocked: 'broken' }[screen.state()] ?? (waits ? 'live' : 'starting');
 }
 
 const live = () => air.approved && air.state === 'live';
@@ -49,6 +52,7 @@ function show() {
   write(at('viewers'), `${air.viewers} watching`);
   at('stale').hidden = fresh;
   at('clip').hidden = !live();
+  if (air.approved && signal === undefined) return;
   const shown = air.approved && signal !== null;
   at('none').hidden = shown;
   at('signal').hidden = !shown;
@@ -78,6 +82,8 @@ function reloadForStream() {
   sessionStorage.setItem('reloadedAt', String(Date.now()));
   location.reload();
 }
+
+setTimeout(show, patience);
 
 const newer = latest();
 
