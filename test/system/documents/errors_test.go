@@ -18,8 +18,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// innerCodes lists error codes that only services send to each other. They are not documented.
-var innerCodes = map[string]bool{"clock_unavailable": true, "invalid_window": true}
+// innerCodes lists error codes that only services send to each other, also those that pages show as a text at a field. They are not
+// documented.
+var innerCodes = map[string]bool{
+	"clock_unavailable": true, "invalid_window": true, "handle_changed": true, "handle_chosen": true, "live": true,
+}
 
 // pageOfErrors returns the HTTP status of each error code in docs/protocol/errors.md. The status is 0 for codes of websocket
 // messages.
