@@ -150,6 +150,9 @@ func pagesOf(t *testing.T, s *stack.Stack, root string) ([]string, *stack.Operat
 		t.Fatalf("there are %d pages; want at least 30 (%v)", len(out), err)
 	}
 	for _, file := range guides {
+		if filepath.Base(file) == "pages.md" { // the site of guides has no pictures of pages
+			continue
+		}
 		out = append(out, "/docs/guide/"+strings.TrimSuffix(filepath.Base(file), ".md")+".html")
 	}
 	slices.Sort(out)
