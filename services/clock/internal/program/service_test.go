@@ -218,3 +218,30 @@ func TestServiceConcurrentReads(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestDegradedProgrammeIsNotReused checks that a reader waits for a programme that another reader builds, if the previous one is
+// degraded because nothing was loaded yet.
+func TestDegradedProgrammeIsNotReused(t *testing.T) {
+	t.Parallel()
+	v := &view{}
+	if first := v.program(nil, nil, noon); first.Degraded != SourceDatabase {
+		t.Fatalf("without a rundown: %+v", first)
+	}
+	v.mu.Lock() // another reader builds the programme
+	read, started := make(chan *Program), make(chan struct{})
+	go func() {
+		close(started)
+		read <- v.program(poolOf(), &Rundown{LoadedAt: noon}, noon)
+	}()
+	<-started
+	select {
+	case p := <-read:
+		t.Errorf("the reader got the degraded programme %+v", p)
+		v.mu.Unlock()
+	case <-time.After(50 * time.Millisecond):
+		v.mu.Unlock()
+		if p := <-read; p.Degraded != "" {
+			t.Errorf("degraded by %s; want the new programme", p.Degraded)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func (b *build) sameSegment(now time.Time) bool {
 }
 
 // program returns the programme for the time now and builds it if necessary. If another reader is building it and the same
-// segments still air, program returns the previous programme.
+// segments still air, program returns the previous programme, unless that one is degraded.
 func (v *view) program(pool *Pool, rundown *Rundown, now time.Time) *Program {
 	if v.computed {
 		rundown = nil
@@ -65,7 +65,7 @@ func (v *view) program(pool *Pool, rundown *Rundown, now time.Time) *Program {
 		return b.program
 	}
 	if !v.mu.TryLock() {
-		if b.sameSegment(now) {
+		if b.sameSegment(now) && b.program.Degraded == "" {
 			return b.program
 		}
 		v.mu.Lock()
