@@ -112,7 +112,10 @@ function showState(state) {
 }
 
 // The libraries and the data are loaded after the first paint.
-await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
+await new Promise((done) => {
+  setTimeout(done, 1000); // a hidden page does not paint
+  new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
+});
 const [{ open }, { sideName }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 const { socket, channel, head } = root.dataset;
 const numbered = channel !== 'wire' && !at('unavailable');
