@@ -41,8 +41,9 @@ func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*o
 	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
 }
 
-// ChangeHandle replaces the handle of an operator, or stores the choice of the first one. Errors: not_found, invalid_handle,
-// handle_taken, handle_changed, handle_chosen, db_unavailable.
+// ChangeHandle gives an operator another handle, at most once a year. If First is true, it instead stores the handle that a new
+// operator has chosen; an empty handle then keeps the one that was derived from the name of the identity. Errors: not_found,
+// invalid_handle, handle_taken, handle_changed, handle_chosen, db_unavailable.
 func (f *Operators) ChangeHandle(
 	ctx context.Context, r *operatorv1.ChangeHandleRequest,
 ) (*operatorv1.ChangeHandleResponse, error) {

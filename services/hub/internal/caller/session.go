@@ -61,7 +61,7 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, s.signature(uid)
 }
 
-// signature returns the signature of a text with the first secret. The second session cookie is the signature of the first one.
+// signature signs a text with the newest secret. Each session has two cookies: its id, and the signature of the id.
 func (s *Sessions) signature(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], text))
 }

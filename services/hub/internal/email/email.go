@@ -41,11 +41,11 @@ type Settings struct {
 	BouncedAt   time.Time // time at which the address was deleted after MaxBounces refusals; zero: it was not
 }
 
-// Store stores the e-mail settings of users. Error of all methods: db_unavailable.
+// Store stores the e-mail address and the choice of digest of each user. Error of all methods: db_unavailable.
 type Store interface {
 	// GetEmail returns the settings of a user.
 	GetEmail(ctx context.Context, user operator.ID) (Settings, error)
-	// SetEmail replaces the address of a user, deletes the waiting letters to the last one, and lets a confirmation wait.
+	// SetEmail replaces the address of a user and adds a confirmation letter to the outbox. It deletes those to the former address.
 	SetEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
 	// SetDigest changes the digest of a user with an address.
 	SetDigest(ctx context.Context, user operator.ID, digest Digest, now time.Time) error
@@ -78,7 +78,7 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// Settings returns the settings of a user. Error: db_unavailable.
+// Settings returns the encrypted address of a user, whether it is confirmed, and the choice of digest. Error: db_unavailable.
 func (s *Service) Settings(ctx context.Context, user operator.ID) (Settings, error) {
 	return s.Store.GetEmail(ctx, user)
 }

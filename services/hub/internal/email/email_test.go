@@ -28,7 +28,8 @@ func TestPeriodsOfDigests(t *testing.T) {
 	}
 }
 
-// TestMailboxes checks that forms of one address are counted together.
+// TestMailboxes checks that an address in upper case or with a tag, such as mara+1@x.example, shares the limit of letters with the
+// plain address.
 func TestMailboxes(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -157,7 +157,7 @@ func TestEmailLimits(t *testing.T) {
 	want(t, enter("a@x.example", third), http.StatusSeeOther, "")
 }
 
-// bySessionOnly sets the session cookies of mara_k.
+// bySessionOnly sends a request with the session cookies of mara_k and without the header Origin, which bySession adds.
 func (b *fixture) bySessionOnly() header { return with("Cookie", b.cookie) }
 
 // TestAccountLetters checks that a message about the account is sent once to a confirmed address and repeated after a failure,

@@ -69,7 +69,7 @@ func TestChangeOfHandle(t *testing.T) {
 	} {
 		want(t, b.send("GET", path, ""), 200, "", `"mara"`, "!mara_k")
 	}
-	want(t, b.send("GET", "/u/nobody", "", html), 404, "")
+	want(t, b.send("GET", "/u/unknown_1", "", html), 404, "")
 	want(t, b.send("GET", "/api/streamer/profile?handle=mara", ""), 200, "", `"science"`)
 	got := apitest.Get[string](b.ledger, `SELECT handle FROM hub.notifications WHERE user_id = $1`, tide.GetId())
 	if got != "mara" {

@@ -115,8 +115,8 @@ const (
 	unsubscriptionFailed = "Open the whole link of the letter, or switch the digest off in the settings."
 )
 
-// confirmation handles GET /email/confirm, the page with the button that confirms an address. Mail programs open links, so
-// the link itself changes nothing.
+// confirmation handles GET /email/confirm, to which the link of a confirmation letter leads. The page has a button that confirms
+// the address. Opening the link changes nothing, because mail programs open links to check them.
 func (s *server) confirmation(c echo.Context) error {
 	token := c.QueryParam("t")
 	if err := s.Email.CheckToken(c.Request().Context(), token); err != nil {

@@ -76,8 +76,8 @@ type welcomePage struct {
 	Errors              map[string]string // error texts by field
 }
 
-// welcome handles GET /welcome, where new operators choose their handle, name and lanes once. The parameter return_to is the path
-// to which the sign-in returns. Other operators are redirected to it.
+// welcome handles GET /welcome, the page on which a new operator chooses a handle, a name and lanes after the first sign-in. The
+// query parameter return_to is the path that opens afterwards. Operators who have seen the page are redirected to that path.
 func (s *server) welcome(c echo.Context) error {
 	back := welcomeBack(c.QueryParam("return_to"))
 	v, ok, err := s.RequireViewer(c, back)
