@@ -16,7 +16,7 @@ import (
 const (
 	repo  = "../.."
 	page  = "docs/security.md"
-	rules = 73
+	rules = 74
 )
 
 var (
