@@ -421,6 +421,10 @@ func TestAccountAfterDeletion(t *testing.T) {
 					for _, r := range must(b.ListRanked(t.Context(), 10, b.clock.Now().Add(-28*day)))(t) {
 						got[r.Operator.ID] = true
 					}
+					r := must(b.ReadRecord(t.Context(), third, 1, 1, b.clock.Now().Add(-28*day)))(t)
+					if fold && (r.Field != int64(len(got)) || (r.Rank != nil) != want) {
+						t.Errorf("after %s: rank %v in a field of %d; want a field of %d, new account listed: want %t", at, r.Rank, r.Field, len(got), want)
+					}
 				} else {
 					q := board.Query{Tiers: []string{"independent"}, Limit: 10}
 					for _, r := range must(b.ListBoard(t.Context(), by, q, b.clock.Now().Add(-28*day)))(t) {

@@ -76,7 +76,9 @@ func (q *Queries) FillRecords(ctx context.Context, arg FillRecordsParams) (*stri
 }
 
 const GetRank = `-- name: GetRank :one
-WITH fresh AS MATERIALIZED (
+WITH unlisted AS MATERIALIZED (
+    SELECT a.user_id FROM former_accounts AS a WHERE a.erased_at > $2::timestamptz - interval '62 days'
+), fresh AS MATERIALIZED (
     SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.counted, f.won + f.lost AS resolved, f.cast_all,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy
     FROM board_fresh('', greatest($2::timestamptz, (SELECT b.since FROM board_state AS b)), NULL)
@@ -89,17 +91,19 @@ WITH fresh AS MATERIALIZED (
     SELECT b.tier, b.handle, b.score, b.counted, b.resolved, b.accuracy, b.cast_all FROM board_rows AS b
     WHERE b.user_id = $1::uuid AND b.lane = '' AND NOT EXISTS (SELECT FROM fresh AS o WHERE o.user_id = $1::uuid)
 ), moved AS (
-    -- Each changed operator with its present values (1) and with its stored ones (-1), if these are in the field.
+    -- Each changed operator with its present values (1) and with its stored ones (-1), if these are in the field. New accounts
+    -- that are left out only have stored ones.
     SELECT 1 AS n, f.tier, f.handle, f.score, f.resolved, f.accuracy FROM fresh AS f WHERE f.tier <> 'automated' AND f.counted > 0
+        AND f.user_id NOT IN (SELECT x.user_id FROM unlisted AS x)
     UNION ALL
     SELECT -1, b.tier, b.handle, b.score, b.resolved, b.accuracy
-    FROM fresh AS f CROSS JOIN LATERAL (
+    FROM (SELECT n.user_id FROM fresh AS n UNION SELECT x.user_id FROM unlisted AS x) AS f CROSS JOIN LATERAL (
         SELECT tier, handle, score, counted, resolved, accuracy FROM board_rows WHERE user_id = f.user_id
             AND lane = '' LIMIT 1) AS b
     WHERE b.tier <> 'automated' AND b.counted > 0
 )
 SELECT
-    (CASE WHEN o.tier <> 'automated' AND o.counted > 0 THEN 1
+    (CASE WHEN o.tier <> 'automated' AND o.counted > 0 AND $1::uuid NOT IN (SELECT x.user_id FROM unlisted AS x) THEN 1
         + coalesce((SELECT sum(f.operators) FROM board_field AS f WHERE f.tier <> 'automated' AND f.score > o.score), 0)
         + (SELECT count(*) FROM board_rows AS b
             WHERE b.lane = '' AND b.tier IN ('independent', 'house') AND b.score = o.score AND b.counted > 0
@@ -130,7 +134,7 @@ type GetRankRow struct {
 
 // Returns the rank of an operator in the field of operators with a counted call, the size of the field, and the
 // broadcast score. @month is the start of the 28 days. Stored rows are counted by points; operators with changes since
-// the last fold are counted with their present values.
+// the last fold are counted with their present values. New accounts are left out as by ListBoard.
 func (q *Queries) GetRank(ctx context.Context, arg GetRankParams) (GetRankRow, error) {
 	row := q.db.QueryRow(ctx, GetRank, arg.UserID, arg.Month)
 	var i GetRankRow
