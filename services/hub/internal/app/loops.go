@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/dbtime"
+	"github.com/signalcast/signalcast/services/hub/internal/audit"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 	"github.com/signalcast/signalcast/services/hub/internal/email"
@@ -12,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 )
 
-// sweepGrants deletes expired consent requests, authorization codes, tokens and sessions, and old notifications, once a minute.
+// sweepGrants deletes expired consent requests, authorization codes, tokens and sessions, and old notifications and network addresses,
+// once a minute.
 // It returns on the first error, so that another hub can take over the loop.
 func (a *App) sweepGrants(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
@@ -23,6 +25,9 @@ func (a *App) sweepGrants(ctx context.Context) error {
 		now := a.now()
 		sessions, err := a.store.SweepSessions(ctx, now.Add(-caller.SessionIdle-time.Hour), now.Add(-caller.DeviceLife))
 		if err != nil {
+			return err
+		}
+		if err := a.store.DeleteAuditAddresses(ctx, now.Add(-audit.AddressLife)); err != nil {
 			return err
 		}
 		notices, err := a.store.SweepNotifications(ctx, now.Add(-notification.Retention))

@@ -96,3 +96,8 @@ func words[T ~string](list []T) []string {
 func (s *Store) Add(ctx context.Context, e audit.Entry) error {
 	return s.write.InsertAuditEntry(ctx, db.InsertAuditEntryParams(e))
 }
+
+// DeleteAuditAddresses deletes the network addresses of entries of the audit log that are older than a time.
+func (s *Store) DeleteAuditAddresses(ctx context.Context, before time.Time) error {
+	return s.write.DeleteAuditAddresses(ctx, before)
+}

@@ -43,7 +43,8 @@ func TestAdd(t *testing.T) {
 		}
 	}
 	var got audit.Entry
-	err := pool.QueryRow(t.Context(), `SELECT id, at, stage, actor, action, target, request_id, ip, code FROM audit_log WHERE stage = 'answered'`).
+	err := pool.QueryRow(t.Context(), `SELECT id, l.at, stage, actor, action, target, request_id, a.ip, code
+		FROM audit_log l JOIN audit_addresses a ON a.audit_id = l.id AND a.at = l.at AND l.ip = '' WHERE stage = 'answered'`).
 		Scan(&got.ID, &got.At, &got.Stage, &got.Actor, &got.Action, &got.Target, &got.RequestID, &got.IP, &got.Code)
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +59,16 @@ func TestAdd(t *testing.T) {
 	for _, bad := range []audit.Entry{want, entry("later", "ok"), {ID: want.ID}} {
 		if err := store.Add(t.Context(), bad); err == nil {
 			t.Errorf("accepted: %+v", bad)
+		}
+	}
+	for i, addresses := range []int{2, 0} {
+		at := want.At.Add(time.Duration(i) * time.Microsecond)
+		if err := store.DeleteAuditAddresses(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM audit_addresses`).Scan(&n); err != nil || n != addresses {
+			t.Errorf("%d addresses after the deletion of those before %v, %v; want %d", n, at, err, addresses)
 		}
 	}
 }

@@ -21,6 +21,15 @@ func (q *Queries) DeleteAttestation(ctx context.Context, subject string) error {
 	return err
 }
 
+const deleteAuditAddresses = `-- name: DeleteAuditAddresses :exec
+DELETE FROM audit_addresses WHERE at < $1
+`
+
+func (q *Queries) DeleteAuditAddresses(ctx context.Context, before time.Time) error {
+	_, err := q.db.Exec(ctx, deleteAuditAddresses, before)
+	return err
+}
+
 const deleteOutbox = `-- name: DeleteOutbox :exec
 DELETE FROM outbox WHERE id = ANY ($1::bigint[])
 `

@@ -2,6 +2,9 @@
 INSERT INTO audit_log (id, at, stage, actor, action, target, request_id, ip, code, detail)
 VALUES (@id, @at, @stage, @actor, @action, @target, @request_id, @ip, @code, @detail);
 
+-- name: DeleteAuditAddresses :exec
+DELETE FROM audit_addresses WHERE at < @before;
+
 -- name: ListOutbox :many
 SELECT id AS row_id, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '')::text AS handle,
     coalesce(topic, '') AS topic, data
