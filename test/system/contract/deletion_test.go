@@ -9,14 +9,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/signalcast/signalcast/test/system/openapi"
@@ -24,15 +28,11 @@ import (
 )
 
 // keptTables matches the tables that may still contain personal data: the record of calls, the feed, signed messages and the audit logs,
-// whose rows never change, and the last snapshots of channels, which may have the handle of the account but none of its texts.
-var keptTables = regexp.MustCompile(`^(api\.(signals|signal_events|protocol_events.*|audit_log|channel_copies)|hub\.(messages|audit_log))$`)
-
-// feedKey is the key of the Redis stream with the newest events of the feed. This test does not search it: newer events replace its
-// entries, and clients cannot read it, only the feed of the api, which this test searches.
-const feedKey = "sc:feed"
+// whose rows never change.
+var keptTables = regexp.MustCompile(`^(api\.(signals|signal_events|protocol_events.*|audit_log)|hub\.(messages|audit_log))$`)
 
 // TestDeletionLeavesNothing checks that pages, answers, the feed, tables, Redis and logs have no personal data of a deleted account, and
-// that the numbers of its market and its calls remain. keptTables and feedKey are the exceptions.
+// that the numbers of its market and its calls remain. keptTables are the exception.
 func TestDeletionLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -47,6 +47,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	x.Send(t, "/api/streamer/profile", http.StatusOK, x.session, stack.JSON{
 		"displayName": word, "bio": word, "avatarUrl": address + "a.png", "links": []string{address}, "payoutAddress": wallet,
 	})
+	hook := newRefusing(t, friend, "market:"+x.Market)
 	call := x.File(t, stack.Call(x.Market, "YES", 5000).With("textTake", word)).Require(http.StatusOK).Text("id")
 	x.Send(t, "/api/signals/"+call+"/events", http.StatusCreated, x.session, stack.JSON{"type": "take", "payload": stack.JSON{"text": word}})
 	x.Send(t, "/api/m/"+x.Market+"/streams", http.StatusOK, x.session, stack.JSON{"url": address + "s.m3u8", "label": word})
@@ -67,7 +68,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	post(t, s.Hub+"/settings/email", x.session, form("address", word+"@example.org")).Require(http.StatusSeeOther)
 	stack.Eventually(t, 30*time.Second, "the planted text on pages", func() bool {
 		return get(t, s.Hub+"/u/"+x.Handle).Contains(word) && get(t, s.Hub+"/receipts/"+call).Contains(word) &&
-			get(t, s.Hub+"/feed.xml").Contains(word) && get(t, s.Hub+"/search?q="+word).Contains(x.Handle)
+			get(t, s.Hub+"/feed.xml").Contains(word) && get(t, s.Hub+"/search?q="+word).Contains(x.Handle) && strings.Contains(hook.last(), word)
 	})
 	numbers := func() string {
 		return stack.Query[string](t, s, `SELECT json_build_array(to_jsonb(o), to_jsonb(c), to_jsonb(m))::text FROM api.operator_totals o
@@ -122,22 +123,19 @@ func TestDeletionLeavesNothing(t *testing.T) {
 			after = max(after, item.Seq)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	resume := fmt.Sprintf("%s/api/v1/feed/stream?channels=signals,market:%s&since=%d", s.API, x.Market, head)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, resume, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stream, err := http.DefaultClient.Do(r); err != nil {
-		t.Error(err)
-	} else {
-		resumed, _ := io.ReadAll(stream.Body) // until the deadline
-		_ = stream.Body.Close()
-		if !bytes.Contains(resumed, []byte(deleted)) {
-			t.Errorf("the resumed stream does not have the calls of the deleted account: %.300s", resumed)
+	stream := ""
+	stack.Eventually(t, time.Minute, "the deletion in the resumed stream", func() bool {
+		stream = resumedStream(t, s, x.Market, head)
+		return strings.Contains(stream, deleted)
+	})
+	for name, resumed := range map[string]string{
+		"the resumed stream": stream, "the resumed websocket": resumedSocket(t, s, x.Market, head),
+		"the delivery that is sent again": hook.resend(t),
+	} {
+		if !strings.Contains(resumed, deleted) {
+			t.Errorf("%s does not have the calls of the deleted account: %.300s", name, resumed)
 		}
-		requireNone(t, "the resumed stream", personal, resumed)
+		requireNone(t, name, personal, []byte(resumed))
 	}
 	post(t, s.Hub+"/settings/export", browser, form()).Require(http.StatusSeeOther)
 	link := regexp.MustCompile(`/settings/export/[0-9a-f-]{36}`).Find(get(t, s.Hub+"/settings", browser).Body)
@@ -184,6 +182,98 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	requireNoDifferences(t, s, x.ID, call)
 }
 
+// resumedStream returns the events of a market after an event number from the event stream.
+func resumedStream(t *testing.T, s *stack.Stack, market string, after int) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	url := fmt.Sprintf("%s/api/v1/feed/stream?channels=signals,market:%s&since=%d", s.API, market, after)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Body.Close() }()
+	events, _ := io.ReadAll(stream.Body) // until the deadline
+	return string(events)
+}
+
+// resumedSocket returns the events of a market after an event number from the websocket.
+func resumedSocket(t *testing.T, s *stack.Stack, market string, after int) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(s.API, "http")+"/ws", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(-1)
+	channel := "market:" + market
+	subscribe := stack.JSON{"op": "subscribe", "channels": []string{channel}, "since": map[string]int{channel: after}}
+	if err := wsjson.Write(ctx, conn, subscribe); err != nil {
+		t.Fatal(err)
+	}
+	var events strings.Builder
+	for {
+		_, frame, err := conn.Read(ctx)
+		if err != nil { // the deadline
+			return events.String()
+		}
+		events.Write(frame)
+	}
+}
+
+// refusing is a webhook whose receiver refuses every delivery.
+type refusing struct {
+	owner  *stack.Operator
+	api    string
+	mu     sync.Mutex
+	bodies []string
+}
+
+func newRefusing(t *testing.T, owner *stack.Operator, channel string) *refusing {
+	t.Helper()
+	r := &refusing{owner: owner}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		r.mu.Lock()
+		r.bodies = append(r.bodies, string(body))
+		r.mu.Unlock()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(receiver.Close)
+	s := system(t)
+	r.api = s.API + "/api/v1/webhooks/" + post(t, s.API+"/api/v1/webhooks", stack.Bearer(owner.Key), stack.Body(stack.JSON{
+		"url": receiver.URL, "channels": []string{channel},
+	})).Require(http.StatusCreated).Text("id")
+	return r
+}
+
+// last returns the body of the last delivery.
+func (r *refusing) last() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.bodies[max(0, len(r.bodies)-1):], "")
+}
+
+// resend requests the refused delivery again and returns its body.
+func (r *refusing) resend(t *testing.T) string {
+	t.Helper()
+	r.mu.Lock()
+	r.bodies = nil
+	r.mu.Unlock()
+	stack.Eventually(t, time.Minute, "the delivery that is sent again", func() bool {
+		id := get(t, r.api+"/deliveries?limit=1", stack.Bearer(r.owner.Key)).Require(http.StatusOK).Text("deliveries.0.id")
+		post(t, r.api+"/deliveries/"+id+"/resend", stack.Bearer(r.owner.Key))
+		return r.last() != ""
+	})
+	return r.last()
+}
+
 func requireNone(t *testing.T, where string, find *regexp.Regexp, in []byte) {
 	t.Helper()
 	if at := find.FindIndex(in); at != nil {
@@ -191,7 +281,7 @@ func requireNone(t *testing.T, where string, find *regexp.Regexp, in []byte) {
 	}
 }
 
-// searchRedis searches all keys and values of Redis.
+// searchRedis searches all keys and values of Redis. Values are read with the command of their type, because DUMP compresses them.
 func searchRedis(t *testing.T, s *stack.Stack, find *regexp.Regexp) {
 	t.Helper()
 	opt, err := redis.ParseURL(s.RedisURL)
@@ -202,11 +292,20 @@ func searchRedis(t *testing.T, s *stack.Stack, find *regexp.Regexp) {
 	defer func() { _ = client.Close() }()
 	keys := client.Scan(t.Context(), 0, "", 1000).Iterator()
 	for keys.Next(t.Context()) {
-		if keys.Val() == feedKey {
+		key := keys.Val()
+		read, ok := map[string][]any{
+			"string": {"GET", key}, "hash": {"HGETALL", key}, "list": {"LRANGE", key, 0, -1}, "set": {"SMEMBERS", key},
+			"zset": {"ZRANGE", key, 0, -1}, "stream": {"XRANGE", key, "-", "+"}, "none": {"TYPE", key},
+		}[client.Type(t.Context(), key).Val()]
+		if !ok {
+			t.Errorf("redis key %s has an unknown type", key)
 			continue
 		}
-		value, _ := client.Dump(t.Context(), keys.Val()).Result() // the key may have expired
-		requireNone(t, "redis key "+keys.Val(), find, []byte(keys.Val()+" "+value))
+		value, err := client.Do(t.Context(), read...).Result()
+		if err != nil && !errors.Is(err, redis.Nil) { // the key may have expired
+			t.Errorf("redis key %s: %v", key, err)
+		}
+		requireNone(t, "redis key "+key, find, fmt.Append(nil, key, " ", value))
 	}
 	if err := keys.Err(); err != nil {
 		t.Fatal(err)

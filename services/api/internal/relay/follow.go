@@ -32,7 +32,7 @@ type Follower struct {
 	chain  *feed.Chain
 
 	moderated string    // digest of all moderation decisions at the last check
-	clears    int       // number of further checks that clear the broker's memory
+	clears    int       // number of further checks that clear memory and stream
 	nextText  time.Time // earliest time of the next check of moderation decisions
 }
 
@@ -94,9 +94,9 @@ func (f *Follower) start(ctx context.Context) bool {
 	return true
 }
 
-// forgetModerated clears the memory of the broker after a moderation decision, because events in memory can contain the hidden
-// text. It checks the decisions every textEvery. It clears the memory at two consecutive checks, because Redis can still
-// contain events that were read before the decision.
+// forgetModerated clears the memory of the broker and the Redis stream after a moderation decision or the deletion of an account,
+// because their events can contain the hidden text. It checks the decisions every textEvery. It clears both at two consecutive
+// checks, because events that were read before the decision can be added after the first. At the start it clears them once.
 func (f *Follower) forgetModerated(ctx context.Context) {
 	if f.now().Before(f.nextText) {
 		return
@@ -108,12 +108,18 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 	switch {
 	case err != nil:
 		f.log.WarnContext(ctx, "reading moderation decisions failed", "error", err)
+	case f.moderated == "":
+		f.moderated, f.clears = digest, 1
 	case digest != f.moderated:
 		f.moderated, f.clears = digest, 2
 	}
 	if f.clears > 0 {
-		f.clears--
 		f.broker.Forget()
+		if err := forgetEvents(ctx, f.redis); err != nil {
+			f.log.DebugContext(ctx, "clearing the stream failed", "error", err)
+			return
+		}
+		f.clears--
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/signalcast/signalcast/pkg/redisx"
 	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 	"github.com/signalcast/signalcast/services/api/internal/broker/brokertest"
@@ -290,7 +291,7 @@ func TestPubSub(t *testing.T) {
 	}
 }
 
-// TestModerationClearsMemory checks that no event from before a moderation decision remains in memory, because its frame can
+// TestModerationClearsMemory checks that no event from before a moderation decision remains in memory or in Redis, because it can
 // contain the hidden text.
 func TestModerationClearsMemory(t *testing.T) {
 	t.Parallel()
@@ -304,6 +305,9 @@ func TestModerationClearsMemory(t *testing.T) {
 	}
 	b.exec(`INSERT INTO api.moderation (kind, id, hidden, reason, decided_by, decided_at) VALUES ('market', '1', true, 'abuse', 'mara', now())`)
 	testkit.Eventually(t, 20*time.Second, func() bool { _, ok := fanOut.Recent(0, 10); return !ok })
+	testkit.Eventually(t, 20*time.Second, func() bool {
+		return redisClient(t, b.url).XLen(t.Context(), redisx.Key("feed")).Val() == 1
+	})
 	b.write(2)
 	testkit.Eventually(t, 20*time.Second, func() bool {
 		got, ok := fanOut.Recent(3, 10)

@@ -371,9 +371,12 @@ func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, repl
 		if err := q.DeleteHandleChanges(ctx, string(user)); err != nil {
 			return err
 		}
-		return q.EraseAccount(ctx, db.EraseAccountParams{
+		if err := q.EraseAccount(ctx, db.EraseAccountParams{
 			UserID: string(user), Handle: string(handle), Replacement: string(replacement),
-		})
+		}); err != nil {
+			return err
+		}
+		return publishLiveList(ctx, q, now) // its last broadcasts have the handle
 	})
 }
 

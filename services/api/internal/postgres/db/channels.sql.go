@@ -522,6 +522,8 @@ const StoreChannelCopies = `-- name: StoreChannelCopies :exec
 INSERT INTO channel_copies AS c (channel, at, data)
 SELECT DISTINCT ON (g.channel) g.channel, g.at, g.data
 FROM unnest($1::text[], $2::timestamptz[], $3::jsonb[]) AS g (channel, at, data)
+WHERE split_part(g.channel, ':', 1) NOT IN ('operator', 'overlay')
+    OR EXISTS (SELECT FROM users AS u WHERE u.handle = split_part(g.channel, ':', 2))
 ORDER BY g.channel, g.at DESC
 ON CONFLICT (channel) DO UPDATE SET at = excluded.at, data = excluded.data
 WHERE c.at <= excluded.at
@@ -533,7 +535,7 @@ type StoreChannelCopiesParams struct {
 	Data     [][]byte
 }
 
-// Stores the newest copy of each channel.
+// Stores the newest copy of each channel. A channel of an operator whose account was deleted in the meantime is left out.
 func (q *Queries) StoreChannelCopies(ctx context.Context, arg StoreChannelCopiesParams) error {
 	_, err := q.db.Exec(ctx, StoreChannelCopies, arg.Channels, arg.At, arg.Data)
 	return err

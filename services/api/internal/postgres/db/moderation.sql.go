@@ -98,12 +98,12 @@ func (q *Queries) GetModeratedAuthor(ctx context.Context, arg GetModeratedAuthor
 }
 
 const GetModerationDigest = `-- name: GetModerationDigest :one
-SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest
-    FROM moderation
+SELECT concat((SELECT sum(hashtextextended(concat_ws('|', m.kind, m.id, m.hidden, m.decided_at), 0)::numeric) FROM moderation AS m), ' ',
+    (SELECT count(*) FROM users AS u WHERE u.erased_at IS NOT NULL))::text AS digest
 `
 
-// Returns a digest of all decisions. Each stored decision changes it, independent of the clock of the process that
-// stored it.
+// Returns a digest of all decisions and of the number of deleted accounts. Each decision and each deletion changes it,
+// independent of the clock of the process that stored it.
 func (q *Queries) GetModerationDigest(ctx context.Context) (string, error) {
 	row := q.db.QueryRow(ctx, GetModerationDigest)
 	var digest string

@@ -120,10 +120,12 @@ WITH given AS (
 SELECT pg_notify('sc_outbox', '') FROM taken LIMIT 1;
 
 -- name: StoreChannelCopies :exec
--- Stores the newest copy of each channel.
+-- Stores the newest copy of each channel. A channel of an operator whose account was deleted in the meantime is left out.
 INSERT INTO channel_copies AS c (channel, at, data)
 SELECT DISTINCT ON (g.channel) g.channel, g.at, g.data
 FROM unnest(@channels::text[], @at::timestamptz[], @data::jsonb[]) AS g (channel, at, data)
+WHERE split_part(g.channel, ':', 1) NOT IN ('operator', 'overlay')
+    OR EXISTS (SELECT FROM users AS u WHERE u.handle = split_part(g.channel, ':', 2))
 ORDER BY g.channel, g.at DESC
 ON CONFLICT (channel) DO UPDATE SET at = excluded.at, data = excluded.data
 WHERE c.at <= excluded.at;

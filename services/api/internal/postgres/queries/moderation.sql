@@ -47,7 +47,7 @@ FROM unnest(@kinds::text[], @ids::text[]) WITH ORDINALITY AS t (kind, id, n)
 ORDER BY t.n;
 
 -- name: GetModerationDigest :one
--- Returns a digest of all decisions. Each stored decision changes it, independent of the clock of the process that
--- stored it.
-SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest
-    FROM moderation;
+-- Returns a digest of all decisions and of the number of deleted accounts. Each decision and each deletion changes it,
+-- independent of the clock of the process that stored it.
+SELECT concat((SELECT sum(hashtextextended(concat_ws('|', m.kind, m.id, m.hidden, m.decided_at), 0)::numeric) FROM moderation AS m), ' ',
+    (SELECT count(*) FROM users AS u WHERE u.erased_at IS NOT NULL))::text AS digest;
