@@ -4920,8 +4920,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the theme of the pages
-         * @description Stores the theme in the cookie `sc_theme` for one year. It needs no session.
+         * Change the theme of the pages, or the search key
+         * @description Stores the theme in the cookie `sc_theme`, or the switch of the key / in the cookie `sc_keys`, for one year. It needs no session.
+         *     Exactly one of the two fields is accepted.
          */
         post: operations["changeThemeByForm"];
         delete?: never;
@@ -16099,7 +16100,9 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     /** @enum {string} */
-                    theme: "auto" | "light" | "dark";
+                    keys?: "on" | "off";
+                    /** @enum {string} */
+                    theme?: "auto" | "light" | "dark";
                 };
             };
         };

@@ -40,7 +40,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestTheme checks that the theme of a form is stored in a cookie without a session, and that the pages and the guides apply it.
+// TestTheme checks that the theme of a form, and the switch of the search key, are stored in a cookie without a session, and that the
+// pages apply them.
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,7 +67,17 @@ func TestTheme(t *testing.T) {
 	if w := b.post("/settings/theme", url.Values{"theme": {"dark"}}, "Origin", "https://evil.example"); w.Code != 403 {
 		t.Errorf("a form of another origin has status %d; want 403", w.Code)
 	}
+	for keys, status := range map[string]int{"keys=off": 303, "keys=on": 303, "keys=no": 400, "keys=off&theme=dark": 400} {
+		form, err := url.ParseQuery(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := b.post("/settings/theme", form); w.Code != status || (status == 303) != strings.HasPrefix(w.Header().Get("Set-Cookie"), "sc_"+keys+";") {
+			t.Errorf("%s: status %d, cookie %q; want %d", keys, w.Code, w.Header().Get("Set-Cookie"), status)
+		}
+	}
 	for theme, want := range map[string]string{
+		"light; sc_keys=off": `<html lang="en" data-theme="light" data-keys="off">`, "light; sc_keys=on": `<html lang="en" data-theme="light">`,
 		"dark": `<html lang="en" data-theme="dark">`, "light": `<html lang="en" data-theme="light">`, "auto": `<html lang="en">`, `"x`: `<html lang="en">`,
 	} {
 		r := httptest.NewRequest("GET", "/markets", nil)

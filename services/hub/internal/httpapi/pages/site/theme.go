@@ -18,8 +18,11 @@ const (
 	themeDark  = "dark"
 )
 
-// CookieTheme is the cookie with the theme of this browser. It identifies no visitor.
-const CookieTheme = "sc_theme"
+// Cookies with the choices of this browser. They identify no visitor.
+const (
+	CookieTheme = "sc_theme"
+	CookieKeys  = "sc_keys" // "off": the key / does not move the focus to the search field
+)
 
 const themeLife = 365 * 24 * time.Hour
 
@@ -32,7 +35,13 @@ func Theme(c echo.Context) string {
 	return cookie.Value
 }
 
-// ChangeTheme handles POST /settings/theme. It stores the theme in a cookie and returns to the page that has sent the form, or to
+// WithoutKeys reports whether the visitor has switched off the key / of the search field.
+func WithoutKeys(c echo.Context) bool {
+	cookie, err := c.Cookie(CookieKeys)
+	return err == nil && cookie.Value == "off"
+}
+
+// ChangeTheme handles POST /settings/theme. It stores the theme, or the switch of the key /, in a cookie and returns to the page that has sent the form, or to
 // the home page if the form does not name its page. It needs no session. Errors: ErrCrossOrigin and ErrForm.
 func (s *Site) ChangeTheme(c echo.Context) error {
 	if !s.OwnPage(c) {
@@ -42,9 +51,12 @@ func (s *Site) ChangeTheme(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	switch theme := form.Get("theme"); theme {
-	case themeAuto, themeLight, themeDark:
+	theme, keys := form.Get("theme"), form.Get("keys")
+	switch {
+	case slices.Contains([]string{themeAuto, themeLight, themeDark}, theme) && keys == "":
 		s.SetCookie(c, "/", CookieTheme, theme, themeLife)
+	case (keys == "on" || keys == "off") && theme == "":
+		s.SetCookie(c, "/", CookieKeys, keys, themeLife)
 	default:
 		return ErrForm
 	}
