@@ -13,6 +13,7 @@ var adapters = map[string][]string{
 	"partner":  {"safedial"},                            // it connects to addresses that stations enter
 	"mail":     {},
 	"push":     {"safedial"},           // it connects to addresses that browsers send
+	"picture":  {"safedial"},           // it connects to addresses that operators enter
 	"hosting":  {},                     // video hosts that the administrators configure
 	"hls":      {"httpx", "ratelimit"}, // video files, and the server to which encoders push
 }

@@ -4302,7 +4302,8 @@ export interface paths {
         put?: never;
         /**
          * Change the profile on the profile page
-         * @description Replaces the whole profile: an empty field is removed.
+         * @description Replaces the whole profile: an empty field is removed. A new `avatarUrl` must answer with a picture. `picture` is an uploaded one;
+         *     `avatarUrl` is then its address at this host.
          */
         post: operations["changeProfileByForm"];
         delete?: never;
@@ -5189,6 +5190,28 @@ export interface paths {
          * @description The caller still follows the operator, without notifications, and unread ones of the operator are deleted. If the caller does not follow the operator, nothing changes.
          */
         post: operations["muteByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/u/{handle}/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the picture of an operator
+         * @description A picture of 192 by 192 pixels. The hub makes it from the `avatarUrl` of the operator and stores it; the first request after a
+         *     change of that address fetches it. There is none without an `avatarUrl`, if that address does not answer with a PNG, JPEG, GIF
+         *     or WebP file of at most 2 MB and 4096 by 4096 pixels, and for closed, suspended and deleted accounts.
+         */
+        get: operations["getOperatorPicture"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -15408,6 +15431,8 @@ export interface operations {
                     /** @description One on each line. */
                     links?: string;
                     payoutAddress?: string;
+                    /** @description A PNG, JPEG, GIF or WebP file in base64url without padding. */
+                    picture?: string;
                 };
             };
         };
@@ -16373,6 +16398,30 @@ export interface operations {
             };
         };
         responses: {
+            default: components["responses"]["Failed"];
+        };
+    };
+    getOperatorPicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Handle in any case. For 400 days after a change of the handle, the former one leads to the same operator. An impossible format is treated as an unknown handle. */
+                handle: components["parameters"]["HandlePath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
             default: components["responses"]["Failed"];
         };
     };

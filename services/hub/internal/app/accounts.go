@@ -15,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/push"
 )
@@ -135,6 +136,9 @@ func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.
 	if err != nil {
 		return httpapi.Accounts{}, err
 	}
+	if a.pictures, err = picture.NewService(a.store, a.cfg.base(), a.now, a.log); err != nil {
+		return httpapi.Accounts{}, err
+	}
 	people := identityclaim.Accounts{Ledger: a.api.Operators}
 	return httpapi.Accounts{
 		Follows: follow.NewService(operator.Directory{Ledger: a.api.Operators}, a.store, a.now),
@@ -148,6 +152,7 @@ func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.
 		Notices:         a.store,
 		Data:            a.store,
 		Email:           letters,
+		Pictures:        a.pictures,
 		IdentityDetails: identityOf(verifier),
 	}, nil
 }

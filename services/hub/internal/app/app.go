@@ -54,6 +54,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 	"github.com/signalcast/signalcast/services/hub/internal/push"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -97,6 +98,7 @@ type App struct {
 	notices   notification.Worker
 	pushes    *push.Sender  // nil without web push
 	letters   *email.Worker // nil without a mail server
+	pictures  *picture.Service
 	deletion  account.Deletion
 	handles   account.Handles
 	origin    *hls.Origin            // nil if this hub has no video origin
@@ -243,6 +245,7 @@ func (a *App) buildServers() error {
 			Archive:  a.server.Archive,
 			Deletion: a.deletion,
 			Handles:  a.handles,
+			Pictures: d.Accounts.Pictures,
 		},
 		Notices:      d.Accounts.Notices,
 		Push:         a.store,
@@ -388,7 +391,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
 		{Name: "stores", Stop: func(context.Context) error { return a.close() }},
-		{Name: "pages", Stop: func(context.Context) error { a.server.Close(); return nil }},
+		{Name: "pages", Stop: func(context.Context) error { a.server.Close(); a.pictures.Close(); return nil }},
 		lead("grants", grantLease, a.sweepGrants),
 		lead("messages", messageLease, a.sweepMessages),
 		lead("facts", factLease, a.facts.Run),

@@ -19,6 +19,7 @@ type Visitor struct {
 	// SignedInAt is the time of the sign-in at the identity provider.
 	SignedInAt time.Time
 	ClosingAt  time.Time // the user requested the deletion of the account; zero: the account is open
+	AvatarURL  string    // empty: none
 }
 
 // Answer is the result of an authorization request. Exactly one field is set.

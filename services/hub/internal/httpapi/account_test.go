@@ -22,6 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
@@ -45,6 +46,9 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 	p, now := &accountFakes{wallets: map[string][]string{}}, b.clock.Now
 	accounts := identityclaim.Accounts{Ledger: deps.Ledger.Operators}
 	b.people = p
+	pictures, err := picture.NewService(b.store, hubURL, now, deps.Log)
+	must(b.t, err)
+	b.t.Cleanup(pictures.Close)
 	limit := ratelimit.NewLocal("email", email.MaxLetters, 24*time.Hour, now)
 	deps.Accounts = httpapi.Accounts{
 		Follows:  follow.NewService(operator.Directory{Ledger: deps.Ledger.Operators}, b.store, now),
@@ -54,6 +58,7 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 		Digests:  digest.NewService(p, b.store, now),
 		Notices:  b.store,
 		Data:     b.store,
+		Pictures: pictures,
 		Email: &email.Service{
 			Store: b.store, Secrets: deps.Sessions, Enabled: true, Now: now,
 			Allow: func(_ context.Context, key string) bool { return limit.Allow(key).Allowed },

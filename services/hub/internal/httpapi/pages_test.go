@@ -35,7 +35,7 @@ func (b *fixture) mountPages() {
 		Email: b.deps.Accounts.Email, Provider: "the test issuer", People: site.People{
 			Follows: b.deps.Accounts.Follows, Claims: b.deps.Accounts.Claims, Payouts: b.deps.Accounts.Payouts,
 			Profiles: b.deps.Accounts.Profiles, Watches: b.store, Data: b.store, Archive: b.server.Archive, Deletion: b.deletion(),
-			Handles: b.handles(),
+			Handles: b.handles(), Pictures: b.deps.Accounts.Pictures,
 		},
 		Visitor: b.server.Visitor, CountConsent: b.server.CountConsent, StartSession: b.server.StartSession, EndSession: b.server.EndSession,
 		MintKey: b.server.MintKey, RevokeKey: b.server.RevokeKey,

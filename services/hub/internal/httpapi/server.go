@@ -47,6 +47,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
@@ -119,6 +120,7 @@ type Accounts struct {
 	Notices  notification.Store
 	Data     account.Store
 	Email    *email.Service
+	Pictures *picture.Service
 	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Errors:
 	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
@@ -160,7 +162,7 @@ func New(cfg Config, d Deps) *Server {
 	audits := request.Audit{Entries: d.Audit, Log: d.Log, Now: d.Now, NewID: d.NewID}
 	s.reads = reads.New(&reads.Server{
 		HubURL: cfg.HubURL, VenueA: cfg.VenueA, Ledger: d.Ledger, Follows: d.Accounts.Follows, OnAir: d.OnAir, Pins: d.Pins,
-		Accounts: d.Accounts.Data, Email: d.Accounts.Email, Log: d.Log, Now: d.Now,
+		Accounts: d.Accounts.Data, Email: d.Accounts.Email, Pictures: d.Accounts.Pictures, Log: d.Log, Now: d.Now,
 	}, caches)
 	s.stations = stationapi.New(&stationapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Network: d.Network, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,

@@ -41,7 +41,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	}
 	return grant.Visitor{
 		UserID: string(found.Operator.ID), Session: sig, SignedInAt: found.SignedInAt,
-		ClosingAt: found.Operator.ClosingAt,
+		ClosingAt: found.Operator.ClosingAt, AvatarURL: found.Operator.AvatarURL,
 	}, string(found.Operator.Handle), nil
 }
 

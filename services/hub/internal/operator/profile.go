@@ -20,6 +20,8 @@ type Profile struct {
 	Avatar        Change
 	Links         []string
 	PayoutAddress Change
+	// OwnPicture means that Avatar is the address of the picture that this hub stores. It can be an http address in development.
+	OwnPicture bool
 	// Automated changes the type of a human operator to ai_agent. Only an administrator can reverse this.
 	Automated bool
 }

@@ -368,6 +368,9 @@ func (s *Store) EraseAccount(ctx context.Context, user operator.ID, handle, repl
 		if err := q.DeleteEmail(ctx, user); err != nil {
 			return err
 		}
+		if err := q.DeletePicture(ctx, user); err != nil {
+			return err
+		}
 		if err := q.DeleteHandleChanges(ctx, string(user)); err != nil {
 			return err
 		}

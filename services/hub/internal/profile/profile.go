@@ -128,7 +128,7 @@ func members(p operator.Profile) map[string]any {
 	if p.Bio != nil {
 		out["bio"] = *p.Bio
 	}
-	if p.Avatar.Given {
+	if p.Avatar.Given && !p.OwnPicture {
 		out["avatar"] = p.Avatar.Text
 	}
 	if p.Links != nil {

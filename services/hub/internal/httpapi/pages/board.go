@@ -36,6 +36,7 @@ type boardPage struct {
 
 type boardRow struct {
 	Rank, Name, Handle, BotLabel, Tier string
+	Avatar                             site.Avatar
 	Broadcast, Points, Trend           string
 	WinRate, Record, Calls             string
 	Edge                               *edgePlot // nil without a resolved call
@@ -147,6 +148,7 @@ func boardRows(list []*boardv1.Row) ([]boardRow, []chartTick) {
 		o := r.GetOperator()
 		row := boardRow{
 			Rank: format.Digits(int64(r.GetRank())), Name: format.NameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
+			Avatar:   site.AvatarOf(o.GetHandle(), o.GetDisplayName(), o.GetAvatarUrl()),
 			BotLabel: botLabels[protocol.OperatorType(o.GetOperatorType())], Broadcast: format.Digits(int64(r.GetBroadcastScore())),
 			Points: format.Signed(int(r.GetScore())), Trend: trendOf(r.GetScore()), WinRate: "–",
 			Record: format.Grouped(r.GetWon()) + "–" + format.Grouped(r.GetLost()), Calls: format.Grouped(r.GetTotal()),

@@ -41,6 +41,7 @@ type comparePage struct {
 // comparedSide is one of the two forecasters.
 type comparedSide struct {
 	Handle, Name string
+	Avatar       site.Avatar
 	Edge         *edgePlot        // nil without a resolved call
 	Calibration  *calibrationPlot // nil without a stated confidence
 }
@@ -153,7 +154,10 @@ func (p *comparePage) fill(both ...comparedParts) {
 	var numbers [2]map[string]string
 	for i, one := range both {
 		handle := string(one.account.Handle)
-		side := comparedSide{Handle: handle, Name: format.NameOf(one.account.DisplayName, handle)}
+		side := comparedSide{
+			Handle: handle, Name: format.NameOf(one.account.DisplayName, handle),
+			Avatar: site.AvatarOf(handle, one.account.DisplayName, one.account.AvatarURL),
+		}
 		numbers[i] = map[string]string{}
 		if r := one.record.Value; r != nil {
 			sum := summaryOf(r, nil)

@@ -115,7 +115,7 @@ func (s *server) showDev(c echo.Context, status int, op operator.Operator, set f
 	}
 	p := s.devPage(c)
 	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys.GetKeys())
-	p.Account = site.Account{Handle: p.Handle, Initials: format.Initials(p.Handle)}
+	p.Account = site.Account{Handle: p.Handle, Avatar: site.AvatarOf(p.Handle, "", op.AvatarURL)}
 	for _, a := range apps {
 		p.Apps = append(p.Apps, rowOfApp(a))
 	}

@@ -41,6 +41,7 @@ type followingPage struct {
 // followedPerson is a forecaster that the visitor follows.
 type followedPerson struct {
 	Handle, Name string
+	Avatar       site.Avatar
 	Muted        bool
 }
 
@@ -130,8 +131,10 @@ func peopleOf(list []follow.Followed, named []*operatorv1.Operator) []followedPe
 	for _, f := range list {
 		i := slices.IndexFunc(named, func(o *operatorv1.Operator) bool { return o.GetId() == string(f.ID) })
 		if i >= 0 {
-			handle := named[i].GetHandle()
-			out = append(out, followedPerson{Handle: handle, Name: format.NameOf(named[i].GetDisplayName(), handle), Muted: f.Muted})
+			handle, name := named[i].GetHandle(), named[i].GetDisplayName()
+			out = append(out, followedPerson{
+				Handle: handle, Name: format.NameOf(name, handle), Avatar: site.AvatarOf(handle, name, named[i].GetAvatarUrl()), Muted: f.Muted,
+			})
 		}
 	}
 	return out

@@ -33,7 +33,8 @@ type homePage struct {
 // broadcastRow is a live broadcast on the home page.
 type broadcastRow struct {
 	Handle, Show, Viewers string
-	Title, URL            string // of the market that the operator discusses; empty: none
+	Avatar                site.Avatar // only on the page of broadcasts
+	Title, URL            string      // of the market that the operator discusses; empty: none
 	Since                 time.Time
 }
 

@@ -66,6 +66,7 @@ func (s *server) readBroadcast(ctx context.Context, handle protocol.Handle) (out
 type livePage struct {
 	site.Layout
 	Handle, Heading                string
+	Avatar                         site.Avatar
 	State, StateLabel, Text        string
 	OnAir, Approved                bool
 	Stream, Started, Viewers       string
@@ -128,7 +129,7 @@ func (s *server) live(c echo.Context, account identityclaim.Account) error {
 	}
 	p := livePage{
 		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", path),
-		Handle: string(handle), Heading: name, State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
+		Handle: string(handle), Heading: name, Avatar: site.AvatarOf(string(handle), account.DisplayName, account.AvatarURL), State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
 		Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
 		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}

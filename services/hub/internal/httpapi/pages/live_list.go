@@ -56,6 +56,7 @@ func (s *server) liveList(c echo.Context) error {
 		Layout: s.NewLayout(c, "Live", "Forecasters who are live now, the last broadcasts and the programme.", livePath),
 		OnAir:  shows.Value, Recent: recent.Value, Next: nextSegments(programme.Value.GetProgram(), s.Now()),
 	}
+	s.addAvatars(c.Request().Context(), p.OnAir)
 	if len(p.OnAir) == 0 && !unavailable["live"] {
 		p.Recent = p.Recent[:min(len(p.Recent), recentAlone)]
 	}

@@ -116,6 +116,8 @@ func (s *server) routes() []httpx.Route {
 	}
 	download := page(http.MethodGet, site.SettingsPath+"/export/:id", "public session", "no-store", s.downloadExport)
 	download.Timeout = -1 // an archive can have any size
+	change := page(http.MethodPost, "/profile", "session", "no-store", s.accountForm(fillProfile, s.changeProfile))
+	change.Timeout = pictureTimeout
 	return []httpx.Route{
 		page(http.MethodGet, site.ReceiptPath+":id", "public", request.CacheShort, s.receipt),
 		page(http.MethodGet, site.MarketPath+":marketId", "public", request.CacheShort, s.market),
@@ -163,7 +165,7 @@ func (s *server) routes() []httpx.Route {
 		{Method: http.MethodGet, Path: "/profile", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.ProfilePath))},
 		page(http.MethodGet, site.ProfilePath, "public session", "no-store", s.profile),
 		page(http.MethodPost, site.SettingsPath+"/handle", "session", "no-store", s.accountForm(fillHandle, s.changeHandle)),
-		page(http.MethodPost, "/profile", "session", "no-store", s.accountForm(fillProfile, s.changeProfile)),
+		change,
 		page(http.MethodPost, "/profile/claims", "session", "no-store", s.accountForm(fillClaim, s.claimWallet)),
 		page(http.MethodPost, "/profile/claims/drop", "session", "no-store", s.accountForm(nil, s.dropClaim)),
 		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.byHandle(s.person)),
@@ -226,6 +228,10 @@ func (s *server) routes() []httpx.Route {
 		{
 			Method: http.MethodGet, Path: site.PersonPath + ":handle" + atomFile, Who: []string{"public"}, Cache: request.CacheShort,
 			Handler: s.PublicRead(s.byHandle(s.personAtom)),
+		},
+		{
+			Method: http.MethodGet, Path: site.PersonPath + ":handle/picture", Who: []string{"public"}, Cache: cachePicture,
+			Timeout: pictureTimeout, Handler: s.PublicRead(s.byHandle(s.picture)),
 		},
 		{
 			Method: http.MethodGet, Path: site.MarketPath + ":marketId" + atomFile, Who: []string{"public"}, Cache: request.CacheShort,

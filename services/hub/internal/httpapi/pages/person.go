@@ -298,19 +298,20 @@ func trendOf(n int64) string {
 
 // passport is the public identity of an operator, for the profile page and for the account page of the visitor.
 type passport struct {
-	Handle, DisplayName, Initials, Bio string
-	BotLabel                           string // AI or Bot; empty for a person
-	Tier, TierText, Since              string
-	Links                              []string
-	Follows                            *site.Part[follow.Totals]
-	Claims                             *site.Part[[]identityclaim.Claim]
+	Handle, DisplayName, Bio string
+	Avatar                   site.Avatar
+	BotLabel                 string // AI or Bot; empty for a person
+	Tier, TierText, Since    string
+	Links                    []string
+	Follows                  *site.Part[follow.Totals]
+	Claims                   *site.Part[[]identityclaim.Claim]
 }
 
 // passportOf returns the passport of an account. It starts to read the followers and claims, which are complete after g.wait.
 func (s *server) passportOf(g *site.PartReader, a identityclaim.Account) passport {
 	p := passport{
 		Handle: string(a.Handle), DisplayName: format.NameOf(a.DisplayName, string(a.Handle)), Bio: a.Bio,
-		Initials: cmp.Or(format.Initials(a.DisplayName), format.Initials(string(a.Handle))),
+		Avatar:   site.AvatarOf(string(a.Handle), a.DisplayName, a.AvatarURL),
 		BotLabel: botLabels[a.Type], Since: a.CreatedAt.UTC().Format("2 January 2006"),
 		Tier: tierLabels[a.Tier].word, TierText: tierLabels[a.Tier].text,
 		Follows: site.ReadPart(g, "follows", func(ctx context.Context) (follow.Totals, error) {
@@ -320,6 +321,7 @@ func (s *server) passportOf(g *site.PartReader, a identityclaim.Account) passpor
 			return s.People.Claims.Claims(ctx, a.ID)
 		}),
 	}
+	p.Avatar.Size = "big"
 	for _, l := range a.Links {
 		if l = format.Link(l); l != "" {
 			p.Links = append(p.Links, l)

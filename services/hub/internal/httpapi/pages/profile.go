@@ -17,6 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
 type profilePage struct {
@@ -39,6 +40,7 @@ type profilePage struct {
 // profileForm has the values of the profile form as the user typed them.
 type profileForm struct {
 	DisplayName, Bio, Avatar, Links, Payout string
+	Picture                                 string // uploaded picture in base64url; empty: none
 }
 
 // payoutState describes whether the operator can receive payouts, and if not, the reason.
@@ -106,17 +108,34 @@ func (s *server) payoutOf(a identityclaim.Account) payoutState {
 }
 
 // changeProfile handles POST /profile. The form always has all fields, so an empty field deletes its value. The display name
-// must not be empty.
+// must not be empty. The picture of a new address is fetched at once; if there is none, nothing is saved.
 func (s *server) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileFormOf(form)
 	change := operator.Profile{
-		DisplayName: &input.DisplayName, Bio: &input.Bio, Avatar: changeTo(input.Avatar),
+		DisplayName: &input.DisplayName, Bio: &input.Bio,
 		Links: append([]string{}, strings.Fields(input.Links)...),
 	}
 	if input.Payout != account.PayoutAddress { // a change needs a recent sign-in
 		change.PayoutAddress = changeTo(input.Payout)
 	}
-	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.Viewer(c).Session.SignedInAt, change)
+	ctx, refuse := c.Request().Context(), func(field, problem string) error {
+		return s.showProfile(c, http.StatusBadRequest, account, func(p *profilePage) { p.Form, p.Errors[field] = input, problem })
+	}
+	if input.Avatar != account.AvatarURL && input.Picture == "" {
+		change.Avatar = changeTo(input.Avatar)
+	}
+	if _, err := profile.Check(change); fieldOf(err) != "" { // an invalid address is not fetched
+		return refuse(fieldOf(err), profileErrors[fieldOf(err)])
+	}
+	picture, problem, err := s.pictureOf(ctx, account, input)
+	switch {
+	case err != nil:
+		return err
+	case problem != "":
+		return refuse("avatarUrl", problem)
+	}
+	change.Avatar, change.OwnPicture = picture.change, picture.uploaded
+	err = s.People.Profiles.Update(ctx, account.ID, s.Viewer(c).Session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
 			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. Sign in again, and save within 15 minutes."
@@ -124,9 +143,10 @@ func (s *server) changeProfile(c echo.Context, account identityclaim.Account, fo
 		})
 	}
 	if field := fieldOf(err); field != "" {
-		return s.showProfile(c, http.StatusBadRequest, account, func(p *profilePage) {
-			p.Form, p.Errors[field] = input, profileErrors[field]
-		})
+		return refuse(field, profileErrors[field])
+	}
+	if err == nil {
+		err = s.storePicture(ctx, account, picture)
 	}
 	if err != nil {
 		return err
@@ -140,7 +160,7 @@ func profileFormOf(form url.Values) profileForm {
 		DisplayName: strings.TrimSpace(form.Get("displayName")),
 		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
 		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
-		Payout: strings.TrimSpace(form.Get("payoutAddress")),
+		Payout: strings.TrimSpace(form.Get("payoutAddress")), Picture: form.Get("picture"),
 	}
 }
 

@@ -115,6 +115,15 @@ func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Ope
 	if err != nil {
 		return err
 	}
+	jpeg, err := s.Pictures.Stored(ctx, me.ID)
+	if err == nil && jpeg != nil {
+		if f, err = z.Create("picture.jpg"); err == nil {
+			_, err = f.Write(jpeg)
+		}
+	}
+	if err != nil {
+		return err
+	}
 	return z.Close()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/market"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 )
 
 // Cache times and maximum numbers of cached responses.
@@ -42,6 +43,7 @@ type Server struct {
 	Pins     market.Store
 	Accounts account.Store
 	Email    *email.Service
+	Pictures *picture.Service
 	Log      *slog.Logger
 	Now      func() time.Time
 

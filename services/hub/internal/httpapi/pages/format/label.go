@@ -122,8 +122,7 @@ func Bars(id string) (list []Bar, width int) {
 	return list, width
 }
 
-// Initials returns up to two initials of a name. Pages show them instead of a picture, because the Content-Security-Policy
-// forbids images of other hosts.
+// Initials returns up to two initials of a name. Pages show them where an operator has no picture.
 func Initials(name string) string {
 	letters := ""
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -17,10 +17,11 @@ import (
 
 // Account is the state of the visitor that the page header shows.
 type Account struct {
-	Handle, Initials string // empty without a session
-	Unavailable      bool   // the session could not be checked
-	SignInURL        string // empty: sign-in is not possible
-	Unread           string // number of unread notifications; empty: none, or it could not be read
+	Handle      string // empty without a session
+	Avatar      Avatar
+	Unavailable bool   // the session could not be checked
+	SignInURL   string // empty: sign-in is not possible
+	Unread      string // number of unread notifications; empty: none, or it could not be read
 }
 
 const viewerKey = "viewer"
@@ -60,7 +61,7 @@ func (s *Site) accountOf(c echo.Context) Account {
 	if v.Err != nil {
 		return Account{Unavailable: true}
 	}
-	a := Account{Handle: v.Handle, Initials: format.Initials(v.Handle)}
+	a := Account{Handle: v.Handle, Avatar: AvatarOf(v.Handle, "", v.Session.AvatarURL)}
 	if v.Handle == "" && s.LoginURL != "" {
 		// The query is left out: a page must not repeat untrusted text of its URL.
 		a.SignInURL = SignInURL(c.Request().URL.EscapedPath())

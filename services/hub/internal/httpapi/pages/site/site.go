@@ -36,6 +36,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
@@ -133,6 +134,7 @@ type People struct {
 	Archive  func(c echo.Context, me operator.Operator) error
 	Deletion account.Deletion
 	Handles  account.Handles
+	Pictures *picture.Service
 }
 
 // Sessions lists and ends the sessions of operators. Error of its methods: db_unavailable.

@@ -1,0 +1,197 @@
+package picture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/cache"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/safedial"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
+)
+
+// Errors of an operator without a picture, and of a fetch that must wait because others are in progress or the last one was just
+// before.
+var (
+	ErrNone = errors.New("there is no picture")
+	ErrWait = errors.New("too many pictures are fetched")
+)
+
+const (
+	fetchTime    = 5 * time.Second
+	maxRedirects = 3
+	maxFetches   = 8 // concurrent fetches of one hub
+	// Minimum times between two fetches for one operator: of visits, of visits after a failed fetch, and of forms.
+	visitPause  = time.Minute
+	failedPause = time.Hour
+	formPause   = 5 * time.Second
+)
+
+// Stored is the stored picture of an operator.
+type Stored struct {
+	Source  string // avatarUrl from which the picture was made
+	JPEG    []byte // nil: the address did not answer with a picture
+	TriedAt time.Time
+}
+
+// Store stores pictures. Error of all methods: db_unavailable.
+type Store interface {
+	// FindPicture returns the picture of an operator. It returns the zero value if none is stored.
+	FindPicture(ctx context.Context, of operator.ID) (Stored, error)
+	// StartPicture stores the time of a fetch. If the last one was after the time before, it returns false and changes nothing.
+	StartPicture(ctx context.Context, of operator.ID, now, before time.Time) (bool, error)
+	// StorePicture replaces the picture of an operator.
+	StorePicture(ctx context.Context, of operator.ID, p Stored) error
+	// DeletePicture deletes the picture of an operator.
+	DeletePicture(ctx context.Context, of operator.ID) error
+}
+
+// fetch identifies a fetch that concurrent requests share.
+type fetch struct {
+	of     operator.ID
+	source string
+}
+
+// Service fetches and stores pictures.
+type Service struct {
+	store   Store
+	hub     *url.URL
+	client  *http.Client
+	fetches *cache.Cache[fetch, []byte] // it limits the fetches; the store has the pictures
+	now     func() time.Time
+	log     *slog.Logger
+}
+
+// NewService returns a Service. hubURL is the public URL of the hub without a slash at the end. The caller must call Close.
+func NewService(store Store, hubURL string, now func() time.Time, log *slog.Logger) (*Service, error) {
+	hub, err := url.Parse(hubURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse the URL of the hub: %w", err)
+	}
+	return &Service{
+		store: store, hub: hub, client: safedial.Client(safedial.Options{Timeout: fetchTime, Redirects: maxRedirects}), now: now, log: log,
+		fetches: cache.New(cache.Options[fetch, []byte]{
+			TTL: time.Second, Timeout: 2 * fetchTime, Loads: maxFetches, MaxKeys: 64, Now: now,
+		}),
+	}, nil
+}
+
+// Close ends the fetches.
+func (s *Service) Close() { s.fetches.Close() }
+
+// Path returns the path of the picture of an operator.
+func Path(handle protocol.Handle) string { return "/u/" + string(handle) + "/picture" }
+
+// Address returns the URL of the picture of an operator. It is the avatarUrl of an operator with an uploaded picture.
+func (s *Service) Address(handle protocol.Handle) string { return s.hub.String() + Path(handle) }
+
+// Find returns the JPEG of the picture of an operator. If the stored one is not made from the avatarUrl, Find fetches it, at most once
+// in visitPause. Errors: ErrNone, ErrWait, db_unavailable.
+func (s *Service) Find(ctx context.Context, of operator.Operator) ([]byte, error) {
+	if of.AvatarURL == "" {
+		return nil, ErrNone
+	}
+	stored, err := s.store.FindPicture(ctx, of.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case stored.Source == of.AvatarURL && stored.JPEG != nil:
+		return stored.JPEG, nil
+	case stored.Source == of.AvatarURL && s.now().Sub(stored.TriedAt) < failedPause, s.isOwn(of.AvatarURL):
+		return nil, ErrNone
+	}
+	picture, err := s.fetches.Get(ctx, fetch{of.ID, of.AvatarURL}, func(ctx context.Context, _ []byte) ([]byte, error) {
+		picture, err := s.fetch(ctx, of.ID, of.AvatarURL, visitPause)
+		if err != nil && !errors.Is(err, ErrNone) {
+			return nil, err
+		}
+		stored := Stored{Source: of.AvatarURL, JPEG: picture, TriedAt: s.now()}
+		return picture, errors.Join(err, s.store.StorePicture(ctx, of.ID, stored))
+	})
+	return picture, busy(err)
+}
+
+// Fetch returns the JPEG of the picture at an address without storing it. Errors: ErrNone, ErrWait, db_unavailable.
+func (s *Service) Fetch(ctx context.Context, of operator.ID, source string) ([]byte, error) {
+	if s.isOwn(source) {
+		return nil, ErrNone
+	}
+	picture, err := s.fetches.Get(ctx, fetch{of, source}, func(ctx context.Context, _ []byte) ([]byte, error) {
+		return s.fetch(ctx, of, source, formPause)
+	})
+	return picture, busy(err)
+}
+
+// Stored returns the JPEG of the stored picture of an operator. It returns nil if there is none. Error: db_unavailable.
+func (s *Service) Stored(ctx context.Context, of operator.ID) ([]byte, error) {
+	p, err := s.store.FindPicture(ctx, of)
+	return p.JPEG, err
+}
+
+// Replace stores the JPEG of a picture that is made from source. Error: db_unavailable.
+func (s *Service) Replace(ctx context.Context, of operator.ID, source string, jpeg []byte) error {
+	return s.store.StorePicture(ctx, of, Stored{Source: source, JPEG: jpeg, TriedAt: s.now()})
+}
+
+// Delete deletes the picture of an operator. Error: db_unavailable.
+func (s *Service) Delete(ctx context.Context, of operator.ID) error {
+	return s.store.DeletePicture(ctx, of)
+}
+
+// isOwn reports whether an address is one of this hub. The hub must not fetch it: the picture at that address may wait for the fetch.
+func (s *Service) isOwn(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && strings.EqualFold(u.Hostname(), s.hub.Hostname())
+}
+
+func busy(err error) error {
+	if errors.Is(err, cache.ErrBusy) || errors.Is(err, cache.ErrClosed) {
+		return ErrWait
+	}
+	return err
+}
+
+// fetch requests the picture at an address. Errors: ErrNone if the address does not answer with a picture, ErrWait if the last fetch
+// for the operator is less than pause ago, db_unavailable, and the error of ctx if it ends.
+func (s *Service) fetch(ctx context.Context, of operator.ID, source string, pause time.Duration) ([]byte, error) {
+	now := s.now()
+	switch ok, err := s.store.StartPicture(ctx, of, now, now.Add(-pause)); {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, ErrWait
+	}
+	picture, err := s.request(ctx, source)
+	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+		return picture, err
+	}
+	s.log.InfoContext(ctx, "picture fetch failed", "operator", of, "error", err)
+	return nil, ErrNone
+}
+
+// request sends a request for a picture and returns it as Decode does.
+func (s *Service) request(ctx context.Context, source string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, source, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if r.URL.Scheme != "https" {
+		return nil, ErrPicture
+	}
+	r.Header.Set("Accept", "image/webp,image/png,image/jpeg,image/gif")
+	a, err := s.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.Body.Close() }()
+	if a.StatusCode != http.StatusOK || a.ContentLength > maxBytes {
+		return nil, fmt.Errorf("%w: status %d, %d bytes", ErrPicture, a.StatusCode, a.ContentLength)
+	}
+	return Decode(a.Body)
+}
