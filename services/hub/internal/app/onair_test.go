@@ -228,8 +228,8 @@ func TestSessionsEndWhileHubsAreDown(t *testing.T) {
 	})
 }
 
-// picture is the start of an MPEG-TS packet with a video frame at time 0. The packet needs 170 more bytes.
-const picture = "G\x41\x00\x10\x00\x00\x01\xe0\x00\x00\x80\x80\x05\x21\x00\x01\x00\x01"
+// snapshot is the start of an MPEG-TS packet with a video frame at time 0. The packet needs 170 more bytes.
+const snapshot = "G\x41\x00\x10\x00\x00\x01\xe0\x00\x00\x80\x80\x05\x21\x00\x01\x00\x01"
 
 // push uploads a file of mara_k's stream to the origin of a hub and returns the status.
 func (h *hub) push(key, name, body string) int {
@@ -259,7 +259,7 @@ func TestClipSurvivesAHub(t *testing.T) {
 	}
 	playlist := "#EXTM3U\n#EXT-X-TARGETDURATION:2\n"
 	for i := range 20 {
-		if got := first.push(key, fmt.Sprintf("s%d.ts", i), picture+fmt.Sprintf("%-170d", i)); got != 204 {
+		if got := first.push(key, fmt.Sprintf("s%d.ts", i), snapshot+fmt.Sprintf("%-170d", i)); got != 204 {
 			t.Fatal(got)
 		}
 		playlist += fmt.Sprintf("#EXTINF:2,\ns%d.ts\n", i)
@@ -274,7 +274,7 @@ func TestClipSurvivesAHub(t *testing.T) {
 	waiting := w.hub()
 	first.stop()
 	testkit.Eventually(t, 20*time.Second, func() bool { return waiting.OriginAddr() != "" })
-	if got := waiting.push(key, "after.ts", picture+strings.Repeat(" ", 170)); got != 204 {
+	if got := waiting.push(key, "after.ts", snapshot+strings.Repeat(" ", 170)); got != 204 {
 		t.Errorf("upload to the second hub: %d, want 204", got)
 	}
 	waiting.stop()
@@ -303,7 +303,7 @@ func TestClipSurvivesAHub(t *testing.T) {
 	if log := first.logs.String() + second.logs.String(); strings.Contains(log, key) {
 		t.Error("the key is in the log")
 	}
-	if got := second.push(key, "x.ts", picture+strings.Repeat(" ", 170)); got != 204 {
+	if got := second.push(key, "x.ts", snapshot+strings.Repeat(" ", 170)); got != 204 {
 		t.Errorf("upload with the stream key after the restart: %d, want 204", got)
 	}
 }

@@ -51,6 +51,7 @@ func TestDeletion(t *testing.T) {
 		links = '{https://planted.example}' WHERE handle = 'mara_k'`)
 	b.ledger.Exec(`INSERT INTO webhooks (id, user_id, url, channels, types, created_at, secret, taken)
 		VALUES (gen_random_uuid(), $1, 'https://planted.example/hook', '{all}', '{}', now(), 'sealed', 0)`, b.mara.GetId())
+	b.ledger.Exec(`INSERT INTO hub.pictures (operator_id, source, jpeg, tried_at) VALUES ($1, 'https://planted.example/a.png', 'planted', now())`, b.mara.GetId())
 	b.ledger.Exec(`INSERT INTO hub.seen_follows (followed, follower, seen_at) VALUES ($1, $2, now())`, tide.GetId(), b.mara.GetId())
 	b.ledger.Exec(`INSERT INTO hub.streams (market_id, handle, url, label, updated_at) VALUES ($1, 'mara_k', 'https://planted.example/s.m3u8', '', now())`, marketID)
 	want(t, b.send("POST", "/api/streamer/heartbeat", `{"marketId":"`+marketID+`"}`, b.byKey()), 200, "")
@@ -95,6 +96,7 @@ func TestDeletion(t *testing.T) {
 	want(t, b.send("GET", "/api/signals/"+id, ""), 200, "", "!planted")
 	want(t, b.send("GET", "/receipts/"+id, "", with("Accept", "text/html")), 200, "", "!planted")
 	equal(t, b.count("hub.seen_follows"), 0)
+	equal(t, b.count("hub.pictures"), 0)
 	followed("other", 1)
 	if after := counters(); after != before {
 		t.Errorf("counters were %s and are %s", before, after)

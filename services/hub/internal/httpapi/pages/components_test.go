@@ -73,6 +73,9 @@ func TestComponents(t *testing.T) {
 		{"Outcome", market, `<section class="outcome`, "</section>", nil},
 		{"Badge, disputed market", market, `<span class="status`, "</span>", status("resolved", "NO", true)},
 		{"Forecaster: handle and tier", "/u/mara_k", `<header class="passport">`, "</header>", nil},
+		{"Forecaster with a picture", "/u/mara_k", `<header class="passport">`, "</header>", func() {
+			b.ledger.Exec(`UPDATE users SET avatar_url = 'https://img.example/m.png' WHERE handle = 'mara_k'`)
+		}},
 		{"Tally", "/u/mara_k", `<dl class="tally">`, "</dl>", nil},
 		{"Edge", "/u/mara_k", `<figure class="edge">`, "</figure>", nil},
 		{"Chart of points", "/u/mara_k", `<figure class="chart course">`, "</figure>", nil},

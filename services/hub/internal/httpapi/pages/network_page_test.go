@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
@@ -21,10 +22,11 @@ func TestBoardPage(t *testing.T) {
 		b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260})), b.ranked(2, "bob", reported(t, [4]int64{5000, 0, 10, 6})), b.ranked(3, "cy", nil), b.ranked(4, "dan", nil),
 	}
 	b.ledger.Board[1].Operator.OperatorType, b.ledger.Board[1].Operator.Tier = "ai_agent", "automated"
+	b.ledger.Board[1].Operator.DisplayName, b.ledger.Board[1].Operator.AvatarUrl = "Bob C", proto.String("https://img.example/b.png")
 	b.ledger.Board[2].Operator.Tier, b.ledger.Board[2].Operator.DisplayName = "house", "<b>Cy</b>"
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
 	w := b.get("/board?order=score")
-	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
+	has(t, w, 200, `<a href="/u/ann"><i class="avatar" aria-hidden="true">A</i> <b><bdi>ANN</bdi></b>`, `aria-hidden="true">BC<img src="/u/bob/picture" alt=""`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
 		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "Updated 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound")
 	cached(t, w, shared)
 	has(t, b.get("/board"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 percentage points`,
