@@ -45,9 +45,10 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	x.LinkWallet(t, wallet)
 	x.ClaimIdentity(t, wallet, x.session).Require(http.StatusOK)
 	x.Send(t, "/api/streamer/profile", http.StatusOK, x.session, stack.JSON{
-		"displayName": word, "bio": word, "avatarUrl": address + "a.png", "links": []string{address}, "payoutAddress": wallet,
+		"displayName": word, "bio": word, "links": []string{address}, "payoutAddress": wallet,
 	})
 	hook := newRefusing(t, friend, "market:"+x.Market)
+	get(t, s.Hub+"/u/"+x.Handle+"/picture").Require(http.StatusOK) // its address has the handle
 	call := x.File(t, stack.Call(x.Market, "YES", 5000).With("textTake", word)).Require(http.StatusOK).Text("id")
 	x.Send(t, "/api/signals/"+call+"/events", http.StatusCreated, x.session, stack.JSON{"type": "take", "payload": stack.JSON{"text": word}})
 	x.Send(t, "/api/m/"+x.Market+"/streams", http.StatusOK, x.session, stack.JSON{"url": address + "s.m3u8", "label": word})

@@ -28,6 +28,7 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	t.Helper()
 	x := &things{Author: s.NewAuthor(t), s: s}
 	x.session, x.app = x.Session(t), x.NewApp(t, "public", "profile:read")
+	x.UploadPicture(t, x.session)
 	wallet := stack.NewWallet()
 	x.LinkWallet(t, wallet)
 	x.ClaimIdentity(t, wallet, x.session).Require(http.StatusOK)

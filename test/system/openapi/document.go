@@ -42,7 +42,7 @@ type Operation struct {
 // these types.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{
-		"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "image/x-icon", "video/mp2t",
+		"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "image/jpeg", "image/x-icon", "video/mp2t",
 		"application/jsonl", "application/yaml", "application/xml", "application/atom+xml",
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))

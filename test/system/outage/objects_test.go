@@ -49,6 +49,7 @@ var assetName = regexp.MustCompile(`/static/([A-Za-z0-9._-]+)`)
 func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 	t.Helper()
 	o := &objects{owner: s.NewOwner(t), hub: s.Hub, crowd: stack.NewCrowd(200)}
+	o.owner.UploadPicture(t, o.owner.Browser)
 	o.owner.Send(t, "/api/streamer/profile", http.StatusOK, o.owner.Browser, stack.JSON{"payoutAddress": o.owner.Wallet})
 	for i := range n {
 		market := s.NewNativeMarket(t, 5000, nil)

@@ -65,6 +65,23 @@ func requireURL(t *testing.T, b *browser.Tab, want string) {
 	}
 }
 
+// choosePicture is a script that chooses a file of 600 by 400 pixels with noise in the form of a profile.
+const choosePicture = `(async () => {
+	const canvas = Object.assign(document.createElement("canvas"), { width: 600, height: 400 });
+	const context = canvas.getContext("2d");
+	for (let x = 0; x < 600; x += 4) for (let y = 0; y < 400; y += 4) {
+		context.fillStyle = "hsl(" + Math.random() * 360 + " 80% 50%)";
+		context.fillRect(x, y, 4, 4);
+	}
+	const file = new File([await new Promise(done => canvas.toBlob(done))], "noise.png", { type: "image/png" });
+	const files = new DataTransfer();
+	files.items.add(file);
+	const input = document.querySelector("#upload input");
+	input.files = files.files;
+	input.dispatchEvent(new Event("change"));
+	return true;
+})()`
+
 // TestProfilePage checks the form of a profile. It must show mistakes at their fields, and save the profile, which other people
 // then see. A person must be able to claim and release a wallet that is linked at the identity provider.
 func TestProfilePage(t *testing.T) {
@@ -79,24 +96,39 @@ func TestProfilePage(t *testing.T) {
 		b.Shows("main", "@"+p.Handle, "Payouts", "No linked wallets yet")
 		b.Fill(form, map[string]string{
 			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.",
-			"links": "https://mara.example/a\nhttp://mara.example/b", "avatarUrl": "https://pictures.example/mara.png",
+			"links": "https://mara.example/a\nhttp://mara.example/b",
 		})
 		b.Press(form+` > button`, `.field-error`)
 		b.Shows(".field-error", "https://, one per line")
 		b.RequireFits()
 		b.Fill(form, map[string]string{"links": "https://mara.example/a https://mara.example/b", "payoutAddress": wallet[:40]})
 		b.Press(form+` > button`, `[name="payoutAddress"][aria-invalid]`)
-		b.Fill(form, map[string]string{"payoutAddress": wallet})
+		b.Fill(form, map[string]string{"payoutAddress": wallet, "avatarUrl": "https://127.0.0.1/mara.png"})
+		b.Press(form+` > button`, `[name="avatarUrl"][aria-invalid]`)
+		b.Shows(".field-error", "does not answer with a picture")
+		b.Fill(form, map[string]string{"avatarUrl": ""})
+		browser.Eval[bool](b, choosePicture)
+		b.Await(`#upload [role="status"]`, "Save the profile to use this picture.")
+		b.RequireFits()
 		b.Press(form+` > button`, `[role="status"]`)
-		b.Forget("status of 400") // of both submissions with mistakes
+		b.Forget("status of 400") // of the submissions with mistakes
 		b.Shows("main", "saved", "Mara K <i>", "Rivers do not read polls.")
+		for _, at := range []string{".bar", ".passport"} {
+			if width := browser.Eval[int](b, `(async () => {
+				const image = document.querySelector("`+at+` .avatar img");
+				await image.decode();
+				return image.naturalWidth;
+			})()`); width != 192 {
+				t.Errorf("the picture in %s is %d pixels wide, want 192", at, width)
+			}
+		}
 		b.RequireFits()
 		read(t, s.Hub+"/api/streamer/profile?handle="+p.Handle).Expect(stack.JSON{
-			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.", "avatarUrl": "https://pictures.example/mara.png",
+			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.", "avatarUrl": s.Hub + "/u/" + p.Handle + "/picture",
 			"links.0": "https://mara.example/a", "links.1": "https://mara.example/b", "profileUrl": s.Hub + "/u/" + p.Handle,
 		})
 		read(t, s.Issuer()+"/passports/"+p.Handle).
-			Expect(stack.JSON{"displayName": "Mara K <i>", "avatar": "https://pictures.example/mara.png"})
+			Expect(stack.JSON{"displayName": "Mara K <i>", "avatar": s.Hub + "/u/" + p.Handle + "/picture"})
 
 		const claims = `form[action="/profile/claims"]`
 		b.Fill(claims, map[string]string{"address": wallet})

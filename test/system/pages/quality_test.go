@@ -118,6 +118,7 @@ func pagesOf(t *testing.T, s *stack.Stack, root string) ([]string, *stack.Operat
 	values := map[string]string{"marketId": a.Market, "handle": a.Handle, "id": a.CallID}
 	a.NewCall(t, a.Market, "NO", 5000, nil)
 	clip, wallet := a.StoreClip(t, a.Market), stack.NewWallet()
+	a.UploadPicture(t, a.Session(t))
 	a.LinkWallet(t, wallet)
 	a.ClaimIdentity(t, wallet, a.Session(t)).Require(http.StatusOK)
 	a.Send(t, "/api/streamer/profile", http.StatusOK, a.Session(t), stack.JSON{"payoutAddress": wallet})
