@@ -57,6 +57,7 @@ type bot struct {
 	stack  stack
 	http   *http.Client
 	handle string
+	token  string             // identity token
 	client *signalcast.Client // with the operator key of the bot
 	login  *signalcast.Client // with an identity token and a session
 	rand   *rand.Rand
@@ -180,7 +181,7 @@ func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	if err != nil {
 		return err
 	}
-	b.login, b.handle = login, in.User.Handle
+	b.login, b.handle, b.token = login, in.User.Handle, minted.Token
 	if b.client, err = b.open(key.Key); err != nil || !machine {
 		return err
 	}

@@ -17,6 +17,9 @@ import (
 	"strings"
 )
 
+// signInPath is the route that starts a session for an identity token.
+const signInPath = "/api/auth/privy"
+
 // faceSize is the width and the height of a face in pixels.
 const faceSize = 192
 
@@ -27,15 +30,15 @@ func face(name string) ([]byte, error) {
 	n := int(h.Sum32() >> 1)
 	ground := color.RGBA{uint8(60 + n%140), uint8(60 + n/140%140), uint8(60 + n/19600%140), 255}
 	colors := color.Palette{ground, color.RGBA{255, 224, 178, 255}, color.RGBA{38, 32, 44, 255}}
-	eyes, smile, hat := 26+n%9, 14+n/9%16, n/144%3 == 0
+	eyes, smile := 26+n%9, 14+n/9%16
 	img := image.NewPaletted(image.Rect(0, 0, faceSize, faceSize), colors)
 	for y := range faceSize {
 		for x := range faceSize {
 			dx, dy := max(x-96, 96-x), y-104
+			mouth := dy - 30 - (34*34-dx*dx)*smile/(34*34)
 			switch {
 			case dx*dx+dy*dy > 72*72:
-			case hat && dy < -34, (dx-eyes)*(dx-eyes)+(dy+16)*(dy+16) < 64,
-				dx < 34 && dy > 20 && max(dy-30-(34*34-dx*dx)*smile/(34*34), 30+(34*34-dx*dx)*smile/(34*34)-dy) < 4:
+			case (dx-eyes)*(dx-eyes)+(dy+16)*(dy+16) < 64, dx < 34 && max(mouth, -mouth) < 4:
 				img.SetColorIndex(x, y, 2)
 			default:
 				img.SetColorIndex(x, y, 1)
@@ -50,8 +53,8 @@ func face(name string) ([]byte, error) {
 // formToken matches the token in a form of a page.
 var formToken = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-// introduce sets the name, the text and the picture of a bot with the form of the profile page. token is its identity token.
-func (b *bot) introduce(ctx context.Context, p persona, token string) error {
+// introduce sets the name, the text and the picture of a bot with the form of the profile page.
+func (b *bot) introduce(ctx context.Context, p persona) error {
 	picture, err := face(p.name)
 	if err != nil {
 		return err
@@ -61,15 +64,15 @@ func (b *bot) introduce(ctx context.Context, p persona, token string) error {
 		return err
 	}
 	browser := &http.Client{Jar: jar, Transport: b.http.Transport, Timeout: answerWithin}
-	send := func(method, path, body, contentType, credential string) ([]byte, error) {
+	send := func(method, path, body, contentType string) ([]byte, error) {
 		r, err := http.NewRequestWithContext(ctx, method, b.stack.Hub+path, strings.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
 		r.Header.Set("Origin", b.stack.Hub)
 		r.Header.Set("Content-Type", contentType)
-		if credential != "" {
-			r.Header.Set("Authorization", "Bearer "+credential)
+		if path == signInPath {
+			r.Header.Set("Authorization", "Bearer "+b.token)
 		}
 		a, err := browser.Do(r)
 		if err != nil {
@@ -81,10 +84,10 @@ func (b *bot) introduce(ctx context.Context, p persona, token string) error {
 		}
 		return io.ReadAll(a.Body)
 	}
-	if _, err := send(http.MethodPost, "/api/auth/privy", "{}", "application/json", token); err != nil {
+	if _, err := send(http.MethodPost, signInPath, "{}", "application/json"); err != nil {
 		return err
 	}
-	page, err := send(http.MethodGet, "/settings/profile", "", "", "")
+	page, err := send(http.MethodGet, "/settings/profile", "", "")
 	if err != nil {
 		return err
 	}
@@ -95,6 +98,6 @@ func (b *bot) introduce(ctx context.Context, p persona, token string) error {
 	form := url.Values{
 		"csrf": {string(found[1])}, "displayName": {p.title}, "bio": {p.bio}, "picture": {base64.RawURLEncoding.EncodeToString(picture)},
 	}
-	_, err = send(http.MethodPost, "/profile", form.Encode(), "application/x-www-form-urlencoded", "")
+	_, err = send(http.MethodPost, "/profile", form.Encode(), "application/x-www-form-urlencoded")
 	return err
 }

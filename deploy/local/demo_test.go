@@ -95,11 +95,12 @@ func requireWorld(t *testing.T, s stack) {
 		return moves.Count > 0
 	})
 	var profile struct {
-		DisplayName, Bio string
-		Followers        int
+		DisplayName, Bio, AvatarURL string
+		Followers                   int
 	}
-	if get(t, s.Hub+"/api/streamer/profile?handle=rain_check", &profile); profile.Followers != len(personas)-1 || profile.Bio == "" {
-		t.Errorf("profile: %+v; want a text and %d followers", profile, len(personas)-1)
+	if get(t, s.Hub+"/api/streamer/profile?handle=rain_check", &profile); profile.Followers != len(personas)-1 || profile.Bio == "" ||
+		profile.AvatarURL != s.Hub+"/u/rain_check/picture" {
+		t.Errorf("profile: %+v; want a text, a picture and %d followers", profile, len(personas)-1)
 	}
 	testkit.Eventually(t, 3*time.Minute, func() bool {
 		var feed struct{ Items []named }

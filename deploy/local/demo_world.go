@@ -43,7 +43,7 @@ func (s *crew) movePrices(ctx context.Context) error {
 	return err
 }
 
-// meet sets the profiles of the bots. Each bot follows the other bots and the first operators of the leaderboard.
+// meet sets the profiles of the bots, with pictures. Each bot follows the other bots and the first operators of the leaderboard.
 func (s *crew) meet(ctx context.Context) error {
 	var board struct{ Leaderboard []struct{ Callsign string } }
 	path := fmt.Sprintf("/api/v1/signals/leaderboard?operators=independent&limit=%d", bestKnown)
@@ -54,12 +54,7 @@ func (s *crew) meet(ctx context.Context) error {
 		s.leader = board.Leaderboard[0].Callsign
 	}
 	for i, b := range s.bots {
-		p := personas[i]
-		a, err := b.client.Hub.ChangeStreamerProfileWithResponse(ctx, client.StreamerProfileChange{DisplayName: &p.title, Bio: &p.bio})
-		if err == nil && a.JSON200 == nil {
-			err = fmt.Errorf("POST /api/streamer/profile answered %s", a.Status())
-		}
-		if err != nil {
+		if err := b.introduce(ctx, personas[i]); err != nil {
 			return err
 		}
 		for _, other := range s.bots {
