@@ -16,7 +16,7 @@ import (
 const (
 	repo  = "../.."
 	page  = "docs/security.md"
-	rules = 74
+	rules = 75
 )
 
 var (
