@@ -134,6 +134,9 @@ func TestPictureOfAnAddress(t *testing.T) {
 	if stored() == first {
 		t.Error("the address was not requested again after an hour")
 	}
+	want(t, b.send("POST", profilePath, `{"avatarUrl":null}`, b.bySession()), 200, "")
+	equal(t, stored(), "")
+	want(t, b.send("POST", profilePath, `{"avatarUrl":"https://127.0.0.1/y.png"}`, b.bySession()), 200, "")
 	b.setDown(true)
 	want(t, b.send("GET", "/u/mara_k/picture", ""), 503, "db_unavailable")
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
@@ -37,6 +38,7 @@ type Server struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
 	Profiles *profile.Service
+	Pictures *picture.Service
 	OnAir    *livestream.Service
 	Notices  notification.Store
 	Now      func() time.Time
