@@ -2420,6 +2420,187 @@ func (x *ListClosingResponse) GetOperators() []*Operator {
 	return nil
 }
 
+type ListNoticesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	After         int64                  `protobuf:"varint,1,opt,name=after,proto3" json:"after,omitempty"` // 0: from the oldest
+	Limit         int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"` // 1 to 1,000
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNoticesRequest) Reset() {
+	*x = ListNoticesRequest{}
+	mi := &file_operator_v1_operator_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNoticesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNoticesRequest) ProtoMessage() {}
+
+func (x *ListNoticesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNoticesRequest.ProtoReflect.Descriptor instead.
+func (*ListNoticesRequest) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ListNoticesRequest) GetAfter() int64 {
+	if x != nil {
+		return x.After
+	}
+	return 0
+}
+
+func (x *ListNoticesRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListNoticesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Notices       []*Notice              `protobuf:"bytes,1,rep,name=notices,proto3" json:"notices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNoticesResponse) Reset() {
+	*x = ListNoticesResponse{}
+	mi := &file_operator_v1_operator_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNoticesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNoticesResponse) ProtoMessage() {}
+
+func (x *ListNoticesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNoticesResponse.ProtoReflect.Descriptor instead.
+func (*ListNoticesResponse) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ListNoticesResponse) GetNotices() []*Notice {
+	if x != nil {
+		return x.Notices
+	}
+	return nil
+}
+
+// Notice is a private fact about an operator, of which the operator is notified.
+type Notice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	OperatorId    string                 `protobuf:"bytes,2,opt,name=operator_id,json=operatorId,proto3" json:"operator_id,omitempty"`
+	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"` // skill_confirmed or webhook_deactivated
+	Key           string                 `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`   // identifies the fact among those of its operator and kind
+	Text          string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"` // for the operator: the host of the webhook; may be empty
+	At            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice) Reset() {
+	*x = Notice{}
+	mi := &file_operator_v1_operator_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice) ProtoMessage() {}
+
+func (x *Notice) ProtoReflect() protoreflect.Message {
+	mi := &file_operator_v1_operator_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice.ProtoReflect.Descriptor instead.
+func (*Notice) Descriptor() ([]byte, []int) {
+	return file_operator_v1_operator_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Notice) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Notice) GetOperatorId() string {
+	if x != nil {
+		return x.OperatorId
+	}
+	return ""
+}
+
+func (x *Notice) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Notice) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Notice) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Notice) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
 var File_operator_v1_operator_proto protoreflect.FileDescriptor
 
 const file_operator_v1_operator_proto_rawDesc = "" +
@@ -2604,7 +2785,20 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\x12ListClosingRequest\x122\n" +
 	"\x06before\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x06before\"U\n" +
 	"\x13ListClosingResponse\x12>\n" +
-	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators2\x8f\b\n" +
+	"\toperators\x18\x01 \x03(\v2 .signalcast.operator.v1.OperatorR\toperators\"@\n" +
+	"\x12ListNoticesRequest\x12\x14\n" +
+	"\x05after\x18\x01 \x01(\x03R\x05after\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\"O\n" +
+	"\x13ListNoticesResponse\x128\n" +
+	"\anotices\x18\x01 \x03(\v2\x1e.signalcast.operator.v1.NoticeR\anotices\"\x9f\x01\n" +
+	"\x06Notice\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
+	"\voperator_id\x18\x02 \x01(\tR\n" +
+	"operatorId\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\x12*\n" +
+	"\x02at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x02at2\x8f\b\n" +
 	"\x0fOperatorService\x12W\n" +
 	"\x06SignIn\x12%.signalcast.operator.v1.SignInRequest\x1a&.signalcast.operator.v1.SignInResponse\x12i\n" +
 	"\fChangeHandle\x12+.signalcast.operator.v1.ChangeHandleRequest\x1a,.signalcast.operator.v1.ChangeHandleResponse\x12Z\n" +
@@ -2615,7 +2809,7 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\rUpdateProfile\x12,.signalcast.operator.v1.UpdateProfileRequest\x1a-.signalcast.operator.v1.UpdateProfileResponse\x12i\n" +
 	"\fCloseAccount\x12+.signalcast.operator.v1.CloseAccountRequest\x1a,.signalcast.operator.v1.CloseAccountResponse\x12i\n" +
 	"\fEraseAccount\x12+.signalcast.operator.v1.EraseAccountRequest\x1a,.signalcast.operator.v1.EraseAccountResponse\x12o\n" +
-	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\xe1\x06\n" +
+	"\x0eStoreAppTokens\x12-.signalcast.operator.v1.StoreAppTokensRequest\x1a..signalcast.operator.v1.StoreAppTokensResponse2\xc9\a\n" +
 	"\x13OperatorReadService\x12`\n" +
 	"\tVerifyKey\x12(.signalcast.operator.v1.VerifyKeyRequest\x1a).signalcast.operator.v1.VerifyKeyResponse\x12i\n" +
 	"\fVerifyReader\x12+.signalcast.operator.v1.VerifyReaderRequest\x1a,.signalcast.operator.v1.VerifyReaderResponse\x12r\n" +
@@ -2624,7 +2818,8 @@ const file_operator_v1_operator_proto_rawDesc = "" +
 	"\vGetOperator\x12*.signalcast.operator.v1.GetOperatorRequest\x1a+.signalcast.operator.v1.GetOperatorResponse\x12l\n" +
 	"\rListOperators\x12,.signalcast.operator.v1.ListOperatorsRequest\x1a-.signalcast.operator.v1.ListOperatorsResponse\x12f\n" +
 	"\vListClosing\x12*.signalcast.operator.v1.ListClosingRequest\x1a+.signalcast.operator.v1.ListClosingResponse\x12l\n" +
-	"\rFindOperators\x12,.signalcast.operator.v1.FindOperatorsRequest\x1a-.signalcast.operator.v1.FindOperatorsResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
+	"\rFindOperators\x12,.signalcast.operator.v1.FindOperatorsRequest\x1a-.signalcast.operator.v1.FindOperatorsResponse\x12f\n" +
+	"\vListNotices\x12*.signalcast.operator.v1.ListNoticesRequest\x1a+.signalcast.operator.v1.ListNoticesResponseB?Z=github.com/signalcast/signalcast/proto/operator/v1;operatorv1b\x06proto3"
 
 var (
 	file_operator_v1_operator_proto_rawDescOnce sync.Once
@@ -2638,7 +2833,7 @@ func file_operator_v1_operator_proto_rawDescGZIP() []byte {
 	return file_operator_v1_operator_proto_rawDescData
 }
 
-var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_operator_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_operator_v1_operator_proto_goTypes = []any{
 	(*Caller)(nil),                  // 0: signalcast.operator.v1.Caller
 	(*Operator)(nil),                // 1: signalcast.operator.v1.Operator
@@ -2681,15 +2876,18 @@ var file_operator_v1_operator_proto_goTypes = []any{
 	(*EraseAccountResponse)(nil),    // 38: signalcast.operator.v1.EraseAccountResponse
 	(*ListClosingRequest)(nil),      // 39: signalcast.operator.v1.ListClosingRequest
 	(*ListClosingResponse)(nil),     // 40: signalcast.operator.v1.ListClosingResponse
-	(*timestamppb.Timestamp)(nil),   // 41: google.protobuf.Timestamp
+	(*ListNoticesRequest)(nil),      // 41: signalcast.operator.v1.ListNoticesRequest
+	(*ListNoticesResponse)(nil),     // 42: signalcast.operator.v1.ListNoticesResponse
+	(*Notice)(nil),                  // 43: signalcast.operator.v1.Notice
+	(*timestamppb.Timestamp)(nil),   // 44: google.protobuf.Timestamp
 }
 var file_operator_v1_operator_proto_depIdxs = []int32{
-	41, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
-	41, // 1: signalcast.operator.v1.Operator.closing_at:type_name -> google.protobuf.Timestamp
-	41, // 2: signalcast.operator.v1.Operator.handle_chosen_at:type_name -> google.protobuf.Timestamp
-	41, // 3: signalcast.operator.v1.Operator.handle_changed_at:type_name -> google.protobuf.Timestamp
-	41, // 4: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
-	41, // 5: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
+	44, // 0: signalcast.operator.v1.Operator.created_at:type_name -> google.protobuf.Timestamp
+	44, // 1: signalcast.operator.v1.Operator.closing_at:type_name -> google.protobuf.Timestamp
+	44, // 2: signalcast.operator.v1.Operator.handle_chosen_at:type_name -> google.protobuf.Timestamp
+	44, // 3: signalcast.operator.v1.Operator.handle_changed_at:type_name -> google.protobuf.Timestamp
+	44, // 4: signalcast.operator.v1.Key.last_used_at:type_name -> google.protobuf.Timestamp
+	44, // 5: signalcast.operator.v1.Key.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 6: signalcast.operator.v1.SignInResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 7: signalcast.operator.v1.MintKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	2,  // 8: signalcast.operator.v1.RevokeKeyResponse.key:type_name -> signalcast.operator.v1.Key
@@ -2699,55 +2897,59 @@ var file_operator_v1_operator_proto_depIdxs = []int32{
 	1,  // 12: signalcast.operator.v1.VerifyKeyResponse.operator:type_name -> signalcast.operator.v1.Operator
 	2,  // 13: signalcast.operator.v1.VerifyKeyResponse.key:type_name -> signalcast.operator.v1.Key
 	25, // 14: signalcast.operator.v1.StoreAppTokensRequest.tokens:type_name -> signalcast.operator.v1.AppToken
-	41, // 15: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
-	41, // 16: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
+	44, // 15: signalcast.operator.v1.AppToken.expires_at:type_name -> google.protobuf.Timestamp
+	44, // 16: signalcast.operator.v1.AppToken.revoked_at:type_name -> google.protobuf.Timestamp
 	2,  // 17: signalcast.operator.v1.ListKeysResponse.keys:type_name -> signalcast.operator.v1.Key
 	1,  // 18: signalcast.operator.v1.GetOperatorResponse.operator:type_name -> signalcast.operator.v1.Operator
 	1,  // 19: signalcast.operator.v1.FindOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
 	1,  // 20: signalcast.operator.v1.ListOperatorsResponse.operators:type_name -> signalcast.operator.v1.Operator
-	41, // 21: signalcast.operator.v1.ListClosingRequest.before:type_name -> google.protobuf.Timestamp
+	44, // 21: signalcast.operator.v1.ListClosingRequest.before:type_name -> google.protobuf.Timestamp
 	1,  // 22: signalcast.operator.v1.ListClosingResponse.operators:type_name -> signalcast.operator.v1.Operator
-	3,  // 23: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
-	5,  // 24: signalcast.operator.v1.OperatorService.ChangeHandle:input_type -> signalcast.operator.v1.ChangeHandleRequest
-	7,  // 25: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
-	9,  // 26: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
-	11, // 27: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
-	15, // 28: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
-	18, // 29: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
-	35, // 30: signalcast.operator.v1.OperatorService.CloseAccount:input_type -> signalcast.operator.v1.CloseAccountRequest
-	37, // 31: signalcast.operator.v1.OperatorService.EraseAccount:input_type -> signalcast.operator.v1.EraseAccountRequest
-	24, // 32: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
-	20, // 33: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
-	22, // 34: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
-	13, // 35: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
-	27, // 36: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
-	29, // 37: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
-	33, // 38: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
-	39, // 39: signalcast.operator.v1.OperatorReadService.ListClosing:input_type -> signalcast.operator.v1.ListClosingRequest
-	31, // 40: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
-	4,  // 41: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
-	6,  // 42: signalcast.operator.v1.OperatorService.ChangeHandle:output_type -> signalcast.operator.v1.ChangeHandleResponse
-	8,  // 43: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
-	10, // 44: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
-	12, // 45: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
-	16, // 46: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
-	19, // 47: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
-	36, // 48: signalcast.operator.v1.OperatorService.CloseAccount:output_type -> signalcast.operator.v1.CloseAccountResponse
-	38, // 49: signalcast.operator.v1.OperatorService.EraseAccount:output_type -> signalcast.operator.v1.EraseAccountResponse
-	26, // 50: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
-	21, // 51: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
-	23, // 52: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
-	14, // 53: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
-	28, // 54: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
-	30, // 55: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
-	34, // 56: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
-	40, // 57: signalcast.operator.v1.OperatorReadService.ListClosing:output_type -> signalcast.operator.v1.ListClosingResponse
-	32, // 58: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
-	41, // [41:59] is the sub-list for method output_type
-	23, // [23:41] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	43, // 23: signalcast.operator.v1.ListNoticesResponse.notices:type_name -> signalcast.operator.v1.Notice
+	44, // 24: signalcast.operator.v1.Notice.at:type_name -> google.protobuf.Timestamp
+	3,  // 25: signalcast.operator.v1.OperatorService.SignIn:input_type -> signalcast.operator.v1.SignInRequest
+	5,  // 26: signalcast.operator.v1.OperatorService.ChangeHandle:input_type -> signalcast.operator.v1.ChangeHandleRequest
+	7,  // 27: signalcast.operator.v1.OperatorService.MintKey:input_type -> signalcast.operator.v1.MintKeyRequest
+	9,  // 28: signalcast.operator.v1.OperatorService.RevokeKey:input_type -> signalcast.operator.v1.RevokeKeyRequest
+	11, // 29: signalcast.operator.v1.OperatorService.EndSessions:input_type -> signalcast.operator.v1.EndSessionsRequest
+	15, // 30: signalcast.operator.v1.OperatorService.Classify:input_type -> signalcast.operator.v1.ClassifyRequest
+	18, // 31: signalcast.operator.v1.OperatorService.UpdateProfile:input_type -> signalcast.operator.v1.UpdateProfileRequest
+	35, // 32: signalcast.operator.v1.OperatorService.CloseAccount:input_type -> signalcast.operator.v1.CloseAccountRequest
+	37, // 33: signalcast.operator.v1.OperatorService.EraseAccount:input_type -> signalcast.operator.v1.EraseAccountRequest
+	24, // 34: signalcast.operator.v1.OperatorService.StoreAppTokens:input_type -> signalcast.operator.v1.StoreAppTokensRequest
+	20, // 35: signalcast.operator.v1.OperatorReadService.VerifyKey:input_type -> signalcast.operator.v1.VerifyKeyRequest
+	22, // 36: signalcast.operator.v1.OperatorReadService.VerifyReader:input_type -> signalcast.operator.v1.VerifyReaderRequest
+	13, // 37: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:input_type -> signalcast.operator.v1.ListRevokedKeysRequest
+	27, // 38: signalcast.operator.v1.OperatorReadService.ListKeys:input_type -> signalcast.operator.v1.ListKeysRequest
+	29, // 39: signalcast.operator.v1.OperatorReadService.GetOperator:input_type -> signalcast.operator.v1.GetOperatorRequest
+	33, // 40: signalcast.operator.v1.OperatorReadService.ListOperators:input_type -> signalcast.operator.v1.ListOperatorsRequest
+	39, // 41: signalcast.operator.v1.OperatorReadService.ListClosing:input_type -> signalcast.operator.v1.ListClosingRequest
+	31, // 42: signalcast.operator.v1.OperatorReadService.FindOperators:input_type -> signalcast.operator.v1.FindOperatorsRequest
+	41, // 43: signalcast.operator.v1.OperatorReadService.ListNotices:input_type -> signalcast.operator.v1.ListNoticesRequest
+	4,  // 44: signalcast.operator.v1.OperatorService.SignIn:output_type -> signalcast.operator.v1.SignInResponse
+	6,  // 45: signalcast.operator.v1.OperatorService.ChangeHandle:output_type -> signalcast.operator.v1.ChangeHandleResponse
+	8,  // 46: signalcast.operator.v1.OperatorService.MintKey:output_type -> signalcast.operator.v1.MintKeyResponse
+	10, // 47: signalcast.operator.v1.OperatorService.RevokeKey:output_type -> signalcast.operator.v1.RevokeKeyResponse
+	12, // 48: signalcast.operator.v1.OperatorService.EndSessions:output_type -> signalcast.operator.v1.EndSessionsResponse
+	16, // 49: signalcast.operator.v1.OperatorService.Classify:output_type -> signalcast.operator.v1.ClassifyResponse
+	19, // 50: signalcast.operator.v1.OperatorService.UpdateProfile:output_type -> signalcast.operator.v1.UpdateProfileResponse
+	36, // 51: signalcast.operator.v1.OperatorService.CloseAccount:output_type -> signalcast.operator.v1.CloseAccountResponse
+	38, // 52: signalcast.operator.v1.OperatorService.EraseAccount:output_type -> signalcast.operator.v1.EraseAccountResponse
+	26, // 53: signalcast.operator.v1.OperatorService.StoreAppTokens:output_type -> signalcast.operator.v1.StoreAppTokensResponse
+	21, // 54: signalcast.operator.v1.OperatorReadService.VerifyKey:output_type -> signalcast.operator.v1.VerifyKeyResponse
+	23, // 55: signalcast.operator.v1.OperatorReadService.VerifyReader:output_type -> signalcast.operator.v1.VerifyReaderResponse
+	14, // 56: signalcast.operator.v1.OperatorReadService.ListRevokedKeys:output_type -> signalcast.operator.v1.ListRevokedKeysResponse
+	28, // 57: signalcast.operator.v1.OperatorReadService.ListKeys:output_type -> signalcast.operator.v1.ListKeysResponse
+	30, // 58: signalcast.operator.v1.OperatorReadService.GetOperator:output_type -> signalcast.operator.v1.GetOperatorResponse
+	34, // 59: signalcast.operator.v1.OperatorReadService.ListOperators:output_type -> signalcast.operator.v1.ListOperatorsResponse
+	40, // 60: signalcast.operator.v1.OperatorReadService.ListClosing:output_type -> signalcast.operator.v1.ListClosingResponse
+	32, // 61: signalcast.operator.v1.OperatorReadService.FindOperators:output_type -> signalcast.operator.v1.FindOperatorsResponse
+	42, // 62: signalcast.operator.v1.OperatorReadService.ListNotices:output_type -> signalcast.operator.v1.ListNoticesResponse
+	44, // [44:63] is the sub-list for method output_type
+	25, // [25:44] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_operator_v1_operator_proto_init() }
@@ -2779,7 +2981,7 @@ func file_operator_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_operator_v1_operator_proto_rawDesc), len(file_operator_v1_operator_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

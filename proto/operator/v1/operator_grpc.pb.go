@@ -507,6 +507,7 @@ const (
 	OperatorReadService_ListOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/ListOperators"
 	OperatorReadService_ListClosing_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/ListClosing"
 	OperatorReadService_FindOperators_FullMethodName   = "/signalcast.operator.v1.OperatorReadService/FindOperators"
+	OperatorReadService_ListNotices_FullMethodName     = "/signalcast.operator.v1.OperatorReadService/ListNotices"
 )
 
 // OperatorReadServiceClient is the client API for OperatorReadService service.
@@ -533,6 +534,9 @@ type OperatorReadServiceClient interface {
 	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
 	// handle is first, then those with the most calls.
 	FindOperators(ctx context.Context, in *FindOperatorsRequest, opts ...grpc.CallOption) (*FindOperatorsResponse, error)
+	// Returns private facts about operators after an id, in the order of their ids. A later notice has a larger id than every
+	// returned one. Notices older than 90 days are deleted.
+	ListNotices(ctx context.Context, in *ListNoticesRequest, opts ...grpc.CallOption) (*ListNoticesResponse, error)
 }
 
 type operatorReadServiceClient struct {
@@ -623,6 +627,16 @@ func (c *operatorReadServiceClient) FindOperators(ctx context.Context, in *FindO
 	return out, nil
 }
 
+func (c *operatorReadServiceClient) ListNotices(ctx context.Context, in *ListNoticesRequest, opts ...grpc.CallOption) (*ListNoticesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListNoticesResponse)
+	err := c.cc.Invoke(ctx, OperatorReadService_ListNotices_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OperatorReadServiceServer is the server API for OperatorReadService service.
 // All implementations must embed UnimplementedOperatorReadServiceServer
 // for forward compatibility.
@@ -647,6 +661,9 @@ type OperatorReadServiceServer interface {
 	// Returns operators whose handle or display name begins with a text, in upper or lower case. The operator with exactly this
 	// handle is first, then those with the most calls.
 	FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error)
+	// Returns private facts about operators after an id, in the order of their ids. A later notice has a larger id than every
+	// returned one. Notices older than 90 days are deleted.
+	ListNotices(context.Context, *ListNoticesRequest) (*ListNoticesResponse, error)
 	mustEmbedUnimplementedOperatorReadServiceServer()
 }
 
@@ -680,6 +697,9 @@ func (UnimplementedOperatorReadServiceServer) ListClosing(context.Context, *List
 }
 func (UnimplementedOperatorReadServiceServer) FindOperators(context.Context, *FindOperatorsRequest) (*FindOperatorsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindOperators not implemented")
+}
+func (UnimplementedOperatorReadServiceServer) ListNotices(context.Context, *ListNoticesRequest) (*ListNoticesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListNotices not implemented")
 }
 func (UnimplementedOperatorReadServiceServer) mustEmbedUnimplementedOperatorReadServiceServer() {}
 func (UnimplementedOperatorReadServiceServer) testEmbeddedByValue()                             {}
@@ -846,6 +866,24 @@ func _OperatorReadService_FindOperators_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorReadService_ListNotices_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListNoticesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorReadServiceServer).ListNotices(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorReadService_ListNotices_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorReadServiceServer).ListNotices(ctx, req.(*ListNoticesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OperatorReadService_ServiceDesc is the grpc.ServiceDesc for OperatorReadService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -884,6 +922,10 @@ var OperatorReadService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "FindOperators",
 			Handler:    _OperatorReadService_FindOperators_Handler,
+		},
+		{
+			MethodName: "ListNotices",
+			Handler:    _OperatorReadService_ListNotices_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

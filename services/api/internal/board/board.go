@@ -238,6 +238,9 @@ type Edge struct {
 	EdgeBps, LowBps, HighBps int
 }
 
+// ShowsSkill reports whether the whole interval is above zero, so that luck alone rarely explains the edge.
+func (e Edge) ShowsSkill() bool { return e.Calls > 0 && e.LowBps > 0 }
+
 // MeasureEdge computes the edge of calls that are grouped into tallies. Without a call, it returns the zero Edge. It returns
 // an error if skill.Sample.AddTally rejects a tally.
 func MeasureEdge(tallies []skill.Tally) (Edge, error) {

@@ -122,6 +122,16 @@ func (f *Operators) ListClosing(ctx context.Context, r *operatorv1.ListClosingRe
 	return &operatorv1.ListClosingResponse{Operators: listOf(list, operatorTo)}, err
 }
 
+// ListNotices returns notices after an id, in the order of their ids. Error: db_unavailable.
+func (f *Operators) ListNotices(ctx context.Context, r *operatorv1.ListNoticesRequest) (*operatorv1.ListNoticesResponse, error) {
+	list, err := f.Service.Notices(ctx, r.GetAfter(), min(max(int(r.GetLimit()), 1), maxOperators))
+	return &operatorv1.ListNoticesResponse{Notices: listOf(list, func(n operator.Notice) *operatorv1.Notice {
+		return &operatorv1.Notice{
+			Id: n.ID, OperatorId: n.OperatorID, Kind: n.Kind, Key: n.Key, Text: n.Text, At: timestamppb.New(n.At),
+		}
+	})}, err
+}
+
 // ListRevokedKeys returns the requested key ids that are revoked or unknown. Errors: invalid_request for more than maxKeyIDs
 // ids, not_found for an invalid id, db_unavailable.
 func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {

@@ -68,6 +68,19 @@ const FormerPeriod = 400 * 24 * time.Hour
 // FormerHandlePeriod is the time after a change during which a former handle leads to its operator and is given to no other one.
 const FormerHandlePeriod = 400 * 24 * time.Hour
 
+// NoticeLife is the age at which notices are deleted.
+const NoticeLife = 90 * 24 * time.Hour
+
+// Notice is a private fact about an operator, of which the operator is notified.
+type Notice struct {
+	ID         int64 // ascends in the order of the commits
+	OperatorID string
+	Kind       string // skill_confirmed or webhook_deactivated
+	Key        string // identifies the fact among those of its operator and kind
+	Text       string // for the operator; may be empty
+	At         time.Time
+}
+
 // Erased is a deleted account. Its public id is the keyed hash by which a later sign-in of the same person finds it.
 type Erased struct {
 	ID string

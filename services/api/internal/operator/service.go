@@ -41,6 +41,8 @@ type Store interface {
 	EraseAccount(ctx context.Context, operatorID string, now time.Time) error
 	// ListClosing returns accounts that were closed before a time and are not erased.
 	ListClosing(ctx context.Context, before time.Time) ([]Operator, error)
+	// ListNotices returns notices after an id, in the order of their ids. A later notice has a larger id than every returned one.
+	ListNotices(ctx context.Context, after int64, limit int) ([]Notice, error)
 	// FindErased returns the erased account with a public id, or the zero value.
 	FindErased(ctx context.Context, publicID string) (Erased, error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
@@ -232,6 +234,11 @@ func (s *Service) EraseAccount(ctx context.Context, operatorID string) error {
 // Closing returns accounts that were closed before a time and are not erased. Error: db_unavailable.
 func (s *Service) Closing(ctx context.Context, before time.Time) ([]Operator, error) {
 	return s.store.ListClosing(ctx, before)
+}
+
+// Notices returns notices after an id, in the order of their ids. Error: db_unavailable.
+func (s *Service) Notices(ctx context.Context, after int64, limit int) ([]Notice, error) {
+	return s.store.ListNotices(ctx, after, limit)
 }
 
 // EndSessions ends all sessions of an operator and returns the new session version. The hub rejects sessions with an older

@@ -87,8 +87,9 @@ func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err e
 }
 
 // FoldEdges calls the function compute for at most the given number of leaderboard rows whose results have changed, and
-// stores the returned statistical edges. It skips a row for which compute returns skill.ErrCount. done is true if no changed
-// row is left, or if another process is updating the leaderboards.
+// stores the returned statistical edges. It skips a row for which compute returns skill.ErrCount. An operator whose whole record
+// shows skill for the first time gets a notice. done is true if no changed row is left, or if another process is updating the
+// leaderboards.
 func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		due, err := q.TakeEdgesDue(ctx, int32(rows))
@@ -103,6 +104,7 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Ta
 			return false, err
 		}
 		var p db.StoreEdgesParams
+		var skilled []string
 		for i, row := range due {
 			e, err := compute(tallies[i])
 			if errors.Is(err, skill.ErrCount) {
@@ -114,9 +116,27 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Ta
 			p.UserIDs, p.Lanes, p.Calls = append(p.UserIDs, row.UserID), append(p.Lanes, row.Lane), append(p.Calls, e.Calls)
 			p.Edges, p.Lows = append(p.Edges, int32(e.EdgeBps)), append(p.Lows, int32(e.LowBps))
 			p.Highs = append(p.Highs, int32(e.HighBps))
+			if row.Lane == "" && e.ShowsSkill() {
+				skilled = append(skilled, row.UserID)
+			}
 		}
-		return len(due) < rows, wrap("store edges", q.StoreEdges(ctx, p))
+		if err := q.StoreEdges(ctx, p); err != nil {
+			return false, fmt.Errorf("store edges: %w", err)
+		}
+		return len(due) < rows, storeSkilled(ctx, q, skilled, s.now().UTC())
 	})
+}
+
+// storeSkilled stores that the calls of operators show skill. Those who had not shown it before get a notice.
+func storeSkilled(ctx context.Context, q *db.Queries, ids []string, now time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	fresh, err := q.InsertSkilled(ctx, db.InsertSkilledParams{UserIDs: ids, Now: now})
+	if err != nil || len(fresh) == 0 {
+		return wrap("store skilled operators", err)
+	}
+	return wrap("store notices", q.InsertSkillNotices(ctx, db.InsertSkillNoticesParams{UserIDs: fresh, Now: now}))
 }
 
 // readTallies returns one list of tallies for each of the given leaderboard rows, in the same order.

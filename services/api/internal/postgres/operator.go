@@ -247,6 +247,14 @@ func (s *Store) ListClosing(ctx context.Context, before time.Time) ([]operator.O
 	return pg.Collect(rows, func(r db.ListClosingRow) operator.Operator { return operatorOf(r.User) }), pg.Fault(wrap("list closed accounts", err))
 }
 
+// ListNotices implements operator.Store.
+func (s *Store) ListNotices(ctx context.Context, after int64, limit int) ([]operator.Notice, error) {
+	rows, err := s.q.ListNotices(ctx, db.ListNoticesParams{After: after, Limit: int32(limit)})
+	return pg.Collect(rows, func(r db.Notice) operator.Notice {
+		return operator.Notice{ID: r.ID, OperatorID: r.UserID, Kind: r.Kind, Key: r.Key, Text: r.Text, At: r.At.UTC()}
+	}), pg.Fault(wrap("list notices", err))
+}
+
 // FindErased implements operator.Store.
 func (s *Store) FindErased(ctx context.Context, publicID string) (operator.Erased, error) {
 	row, err := s.q.FindErased(ctx, publicID)

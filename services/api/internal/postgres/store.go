@@ -102,8 +102,8 @@ func (s *Store) Ping(ctx context.Context) error {
 // Waiting returns the number of calls in the queues that are not yet written.
 func (s *Store) Waiting() int { return s.filings.Len() + s.lockedFilings.Len() }
 
-// SweepKeys deletes idempotency keys that are older than 24 hours, former handles whose time has ended, and the references to
-// accounts that were deleted operator.FormerPeriod ago.
+// SweepKeys deletes idempotency keys that are older than 24 hours, former handles whose time has ended, notices that are older than
+// operator.NoticeLife, and the references to accounts that were deleted operator.FormerPeriod ago.
 func (s *Store) SweepKeys(ctx context.Context) error {
 	now := s.now().UTC()
 	if err := s.q.DeleteOldFormerAccounts(ctx, now.Add(-operator.FormerPeriod)); err != nil {
@@ -111,6 +111,9 @@ func (s *Store) SweepKeys(ctx context.Context) error {
 	}
 	if err := s.q.DeleteOldFormerHandles(ctx, now); err != nil {
 		return pg.Fault(fmt.Errorf("delete old former handles: %w", err))
+	}
+	if err := s.q.DeleteOldNotices(ctx, now.Add(-operator.NoticeLife)); err != nil {
+		return pg.Fault(fmt.Errorf("delete old notices: %w", err))
 	}
 	return pg.Fault(wrap("delete old idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, now)))
 }

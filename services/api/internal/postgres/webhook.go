@@ -188,14 +188,19 @@ func (s *Store) CompleteDelivery(ctx context.Context, d webhook.Delivery) error 
 }
 
 // FailDelivery logs a failed delivery. It stores since (when the failures began), next (the time of the next attempt), and
-// whether the webhook remains active. reason explains why a webhook is deactivated.
+// whether the webhook remains active. reason explains why a webhook is deactivated, of which the owner gets a notice.
 func (s *Store) FailDelivery(ctx context.Context, d webhook.Delivery, since, next time.Time, active bool, reason string) error {
-	err := s.q.FailDelivery(ctx, db.FailDeliveryParams{
-		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
-		Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
-		FailingSince: &since, NextAt: &next, Active: active, Reason: &reason, Detail: d.Detail,
+	return inTx(ctx, s.pool, func(q *db.Queries) error {
+		stored, err := q.FailDelivery(ctx, db.FailDeliveryParams{
+			WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
+			Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
+			FailingSince: &since, NextAt: &next, Active: active, Reason: &reason, Detail: d.Detail,
+		})
+		if err != nil || active || stored == 0 {
+			return wrap("log failed delivery", err)
+		}
+		return wrap("store notice", q.InsertWebhookNotice(ctx, db.InsertWebhookNoticeParams{ID: d.HookID, At: d.At}))
 	})
-	return pg.Fault(wrap("log failed delivery", err))
 }
 
 // LogDelivery adds a line to the delivery log of a webhook. It does nothing if the webhook was deleted.

@@ -155,6 +155,15 @@ type MovementSighting struct {
 	SeenAt time.Time
 }
 
+type Notice struct {
+	ID     int64
+	UserID string
+	Kind   string
+	Key    string
+	Text   string
+	At     time.Time
+}
+
 type OperatorKey struct {
 	ID          string
 	UserID      string

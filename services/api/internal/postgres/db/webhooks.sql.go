@@ -252,56 +252,62 @@ func (q *Queries) DeleteWebhook(ctx context.Context, arg DeleteWebhookParams) (i
 	return result.RowsAffected(), nil
 }
 
-const FailDelivery = `-- name: FailDelivery :exec
+const FailDelivery = `-- name: FailDelivery :execrows
 WITH done AS (
-    UPDATE webhooks SET failing_since = $12, next_at = $13, active = $14, reason = $15
-    WHERE id = $11 AND delivery_id = $1 AND attempt = $5
+    UPDATE webhooks AS u SET failing_since = $1, next_at = $2, active = $3, reason = $4
+    WHERE u.id = $5 AND u.delivery_id = $6::uuid AND u.attempt = $7 AND u.active
+    RETURNING u.id
+), logged AS (
+    INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
+    SELECT w.id, $6, nullif($8::bigint, 0), nullif($9::bigint, 0), $10, $7,
+        nullif($11::integer, 0), nullif($12::text, ''), nullif($13::text, ''), $14, $15
+    FROM webhooks AS w WHERE w.id = $5
 )
-INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
-SELECT w.id, $1, nullif($2::bigint, 0), nullif($3::bigint, 0), $4, $5,
-    nullif($6::integer, 0), nullif($7::text, ''), nullif($8::text, ''), $9, $10
-FROM webhooks AS w WHERE w.id = $11
+SELECT FROM done
 `
 
 type FailDeliveryParams struct {
+	FailingSince *time.Time
+	NextAt       *time.Time
+	Active       bool
+	Reason       *string
+	WebhookID    string
 	DeliveryID   string
+	Attempt      int32
 	FirstSeq     int64
 	LastSeq      int64
 	Events       int32
-	Attempt      int32
 	Status       int32
 	Error        string
 	Detail       string
 	TookMs       int32
 	At           time.Time
-	WebhookID    string
-	FailingSince *time.Time
-	NextAt       *time.Time
-	Active       bool
-	Reason       *string
 }
 
-// Logs a failure and stores the time of the next attempt and whether the webhook remains active. If the webhook was
-// changed in the meantime, only the attempt is logged.
-func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) error {
-	_, err := q.db.Exec(ctx, FailDelivery,
+// Logs a failure, and stores the time of the next attempt and whether the webhook remains active. If the webhook was changed or
+// deactivated in the meantime, only the attempt is logged, and the result is 0.
+func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) (int64, error) {
+	result, err := q.db.Exec(ctx, FailDelivery,
+		arg.FailingSince,
+		arg.NextAt,
+		arg.Active,
+		arg.Reason,
+		arg.WebhookID,
 		arg.DeliveryID,
+		arg.Attempt,
 		arg.FirstSeq,
 		arg.LastSeq,
 		arg.Events,
-		arg.Attempt,
 		arg.Status,
 		arg.Error,
 		arg.Detail,
 		arg.TookMs,
 		arg.At,
-		arg.WebhookID,
-		arg.FailingSince,
-		arg.NextAt,
-		arg.Active,
-		arg.Reason,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const GetLastAttempt = `-- name: GetLastAttempt :one

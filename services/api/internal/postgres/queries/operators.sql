@@ -266,13 +266,16 @@ SELECT (EXISTS (
 SELECT sqlc.embed(u) FROM users AS u WHERE u.closing_at <= @before::timestamptz AND u.erased_at IS NULL ORDER BY u.closing_at LIMIT 100;
 
 -- name: EraseReferences :exec
--- Erases the addresses of the stations of a closed account, its former handles, and its handle among the broadcasts of markets.
+-- Erases the addresses of the stations of a closed account, its former handles, its notices, and its handle among the broadcasts of
+-- markets.
 WITH closed AS (
     SELECT u.id, u.handle, 'deleted-' || left(u.public_id, 12) AS replacement FROM users AS u WHERE u.id = @user_id AND u.closing_at IS NOT NULL
 ), site AS (
     UPDATE stations AS s SET url = 'https://deleted.invalid', origin_url = 'https://deleted.invalid' FROM closed AS c WHERE s.user_id = c.id
 ), former AS (
     DELETE FROM former_handles AS f USING closed AS c WHERE f.user_id = c.id
+), noticed AS (
+    DELETE FROM notices AS n USING closed AS c WHERE n.user_id = c.id
 )
 UPDATE market_live AS m SET handle = c.replacement FROM closed AS c WHERE m.handle = c.handle;
 

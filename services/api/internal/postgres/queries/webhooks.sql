@@ -104,17 +104,20 @@ INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, ev
 SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigint, 0), @events, @attempt, @status, @took_ms, @at
 FROM webhooks AS w WHERE w.id = @webhook_id;
 
--- name: FailDelivery :exec
--- Logs a failure and stores the time of the next attempt and whether the webhook remains active. If the webhook was
--- changed in the meantime, only the attempt is logged.
+-- name: FailDelivery :execrows
+-- Logs a failure, and stores the time of the next attempt and whether the webhook remains active. If the webhook was changed or
+-- deactivated in the meantime, only the attempt is logged, and the result is 0.
 WITH done AS (
-    UPDATE webhooks SET failing_since = @failing_since, next_at = @next_at, active = @active, reason = @reason
-    WHERE id = @webhook_id AND delivery_id = @delivery_id AND attempt = @attempt
+    UPDATE webhooks AS u SET failing_since = @failing_since, next_at = @next_at, active = @active, reason = @reason
+    WHERE u.id = @webhook_id AND u.delivery_id = @delivery_id::uuid AND u.attempt = @attempt AND u.active
+    RETURNING u.id
+), logged AS (
+    INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
+    SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigint, 0), @events, @attempt,
+        nullif(@status::integer, 0), nullif(@error::text, ''), nullif(@detail::text, ''), @took_ms, @at
+    FROM webhooks AS w WHERE w.id = @webhook_id
 )
-INSERT INTO webhook_deliveries (webhook_id, delivery_id, first_seq, last_seq, events, attempt, status, error, detail, took_ms, at)
-SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigint, 0), @events, @attempt,
-    nullif(@status::integer, 0), nullif(@error::text, ''), nullif(@detail::text, ''), @took_ms, @at
-FROM webhooks AS w WHERE w.id = @webhook_id;
+SELECT FROM done;
 
 -- name: LogDelivery :exec
 -- Adds a line to the log of a webhook that still exists.

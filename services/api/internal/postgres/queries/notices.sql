@@ -1,0 +1,29 @@
+-- name: InsertSkilled :many
+-- Stores that the calls of operators have shown skill, and returns those who had not shown it before. A closed account is left out. The
+-- lock lets a deletion of the account wait and then delete the notice.
+INSERT INTO skilled_operators (user_id, at)
+SELECT u.id, @now::timestamptz FROM users AS u
+WHERE u.id = ANY (@user_ids::uuid[]) AND u.closing_at IS NULL
+    AND NOT EXISTS (SELECT FROM skilled_operators AS s WHERE s.user_id = u.id)
+ORDER BY u.id FOR KEY SHARE OF u
+ON CONFLICT DO NOTHING
+RETURNING user_id;
+
+-- name: InsertSkillNotices :exec
+INSERT INTO notices (user_id, kind, key, text, at)
+SELECT u.id, 'skill_confirmed', '', '', @now::timestamptz FROM unnest(@user_ids::uuid[]) AS u (id)
+ON CONFLICT DO NOTHING;
+
+-- name: InsertWebhookNotice :exec
+-- Stores that a webhook was deactivated after failures. An activation changes the revision, so each deactivation is one fact. The text
+-- is the host of the URL, because the rest may be a secret.
+INSERT INTO notices (user_id, kind, key, text, at)
+SELECT w.user_id, 'webhook_deactivated', w.id || ' ' || w.revision, substring(w.url FROM '//([^/?]*)'), @at FROM webhooks AS w WHERE w.id = @id
+ON CONFLICT DO NOTHING;
+
+-- name: ListNotices :many
+-- Returns notices after an id, the first stored first.
+SELECT id, user_id, kind, key, text, at FROM notices WHERE id > @after ORDER BY id LIMIT sqlc.arg('limit');
+
+-- name: DeleteOldNotices :exec
+DELETE FROM notices WHERE at < @before;
