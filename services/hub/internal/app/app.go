@@ -180,7 +180,7 @@ func (a *App) buildServers() error {
 		return err
 	}
 	a.facts = outbox.Sender{Store: a.store, Send: a.feed().Publish, Log: a.log}
-	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Handles: a.api.Operators, Log: a.log}
+	a.notices = notification.Worker{Store: a.store, Feed: a.api.Feed, Signals: a.api.Signals, Operators: a.api.Operators, Log: a.log}
 	if a.cfg.Accounts.PushKey.IsSet() {
 		key, err := push.ParseKey(a.cfg.Accounts.PushKey.Reveal())
 		if err != nil {
@@ -377,6 +377,7 @@ const (
 	closingLease int64 = 7201031
 	pushLease    int64 = 7201032
 	emailLease   int64 = 7201033
+	ledgerLease  int64 = 7201034
 )
 
 // Run starts all servers and loops. It blocks until ctx ends, the process receives a stop signal, or a part fails, and then
@@ -401,6 +402,7 @@ func (a *App) Run(ctx context.Context) error {
 		lead("notifications", noticeLease, a.notices.Run),
 		lead("accounts", eraseLease, a.settleAccounts),
 		lead("closing markets", closingLease, a.notifyClosing),
+		lead("ledger notices", ledgerLease, a.notifyOperators),
 		run.Of("http", a.http),
 	}
 	if a.pushes != nil {

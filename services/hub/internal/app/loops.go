@@ -130,6 +130,20 @@ func (a *App) notifyClosing(ctx context.Context) error {
 	})
 }
 
+// notifyOperators notifies users of the private facts of the ledger every notification.NoticeInterval. It continues after an error and
+// logs only the first of consecutive errors.
+func (a *App) notifyOperators(ctx context.Context) error {
+	failing := false
+	return dbtime.Every(ctx, notification.NoticeInterval, func() error {
+		err := a.notices.NotifyOperators(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "notifications of the ledger delayed", "error", err)
+		}
+		failing = err != nil
+		return nil
+	})
+}
+
 // sendLetters sends letters to users every email.RoundEvery. It continues after an error and logs only the first of consecutive
 // errors.
 func (a *App) sendLetters(ctx context.Context) error {

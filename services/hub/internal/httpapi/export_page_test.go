@@ -143,7 +143,7 @@ func TestExportIsComplete(t *testing.T) {
 		"access_tokens": "hashes", "auth_codes": "hashes", "auth_requests": "hashes", "app_tokens": "hashes", "signer_challenges": "hashes",
 		"signals": "calls", "signal_results": "calls", "moments": "computed from calls", "board_rows": "computed", "board_due": "computed",
 		"board_viewers_due": "computed", "operator_tallies": "computed", "operator_totals": "computed", "operator_scores": "computed",
-		"operator_lane_scores": "computed", "operator_aged": "computed", "operator_takes": "computed", "viewer_reports": "computed",
+		"operator_lane_scores": "computed", "operator_aged": "computed", "skilled_operators": "computed", "operator_takes": "computed", "viewer_reports": "computed",
 		"follow_totals": "computed", "protocol_events": "copies of calls", "outbox": "events that wait", "message_effects": "copies of messages",
 		"spotlight": "copy of a broadcast", "market_live": "copy of streams", "notification_fanouts": "events that wait",
 		"attestations_due": "events that wait", "score_drains": "computed", "former_accounts": "references to deleted accounts",

@@ -136,6 +136,12 @@ func TestAccountNotifications(t *testing.T) {
 	}
 	want(t, b.send("POST", profilePath, `{"payoutAddress":"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"}`, b.bySession()), 200, "")
 
+	me, now := operator.ID(b.mara.GetId()), b.clock.Now()
+	must(t, b.store.StoreLedgerNotices(t.Context(), 0, 1, []notification.Fact{
+		{Kind: notification.WebhookDeactivated, To: me, Key: "hook", Reason: "bot.example", Count: 1, At: now},
+		{Kind: notification.SkillConfirmed, To: me, Key: "skill", Count: 1, At: now},
+	}))
+
 	var out openapi.Notifications
 	w := b.send("GET", "/api/user/notifications", "", b.byKey())
 	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
@@ -151,7 +157,7 @@ func TestAccountNotifications(t *testing.T) {
 	}
 	texts := map[string]string{
 		"key_added": "night bot", "streamer_approved": "", "streamer_refused": "", "text_hidden": "abuse",
-		"payout_changed": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+		"payout_changed": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "webhook_deactivated": "bot.example", "skill_confirmed": "",
 	}
 	if !maps.Equal(got, texts) || len(out.Notifications) != len(texts) {
 		t.Errorf("notifications: %s", w.Body)
@@ -160,6 +166,7 @@ func TestAccountNotifications(t *testing.T) {
 	for _, text := range []string{
 		"An operator key was created", "night bot", "You can broadcast on Signalcast", "You cannot broadcast on Signalcast",
 		"An administrator hid one of your texts", "Your payout address was changed",
+		"A webhook was switched off after failed deliveries", "bot.example", "Your calls show skill", ` href="/u/mara_k"`,
 	} {
 		has(t, page, text)
 	}
@@ -209,10 +216,13 @@ func TestFollowing(t *testing.T) {
 		b.ledger.Happened = []*feedv1.Event{
 			feedEvent(90, "signal.event", "11:59:50", marketID, "tide", `{"event":{"type":"take","payload":{"text":"A take."}}}`),
 			feedEvent(89, "signal.event", "11:59:50", marketID, "tide", `{"event":{"type":"note","payload":{"text":"A note."}}}`),
-			feedEvent(88, "operator.live", "11:40:00", "", "tide", `{"approved":true}`),
+			feedEvent(88, "operator.live", "11:40:00", "", "tide", `{"approved":true,"showId":"0199f0c0-0000-7000-8000-000000000001"}`),
 		}
 	})
-	for text, shown := range map[string]bool{"A take.": true, "A note.": false, "Watch the broadcast of @tide": true, `action="/u/tide/mute"`: true} {
+	for text, shown := range map[string]bool{
+		"A take.": true, "A note.": false, "Watch the broadcast of @tide": true,
+		` href="/live/tide?show=0199f0c0-0000-7000-8000-000000000001"`: true, `action="/u/tide/mute"`: true,
+	} {
 		shows(shown, text)
 	}
 	want(t, b.post("/u/tide/mute", url.Values{}, b.bySession()), http.StatusSeeOther, "", "Location: /following")

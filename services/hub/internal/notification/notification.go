@@ -26,9 +26,10 @@ const (
 	MarketCloses         Kind = "market_closes" // within CloseNotice; Fact.Key is the market
 	Followed             Kind = "followed"      // an operator followed the user
 	ForecasterCalled     Kind = "forecaster_called"
-	ForecasterLive       Kind = "forecaster_live"
+	ForecasterLive       Kind = "forecaster_live" // Fact.Reason has the id of the broadcast
 	ForecasterTake       Kind = "forecaster_take"
-	Milestone            Kind = "milestone" // Count has the number of calls of the user
+	Milestone            Kind = "milestone"       // Count has the number of calls of the user
+	SkillConfirmed       Kind = "skill_confirmed" // the calls of the user show skill for the first time
 )
 
 // Kinds of entries about the account of the user, which cannot be switched off. Fact.Key identifies the fact and Fact.Reason has
@@ -43,14 +44,15 @@ const (
 	StreamerApproved Kind = "streamer_approved"
 	StreamerRefused  Kind = "streamer_refused"
 
-	ExportReady       Kind = "export_ready"
-	DeletionRequested Kind = "deletion_requested"
+	WebhookDeactivated Kind = "webhook_deactivated" // Fact.Reason has its host
+	ExportReady        Kind = "export_ready"
+	DeletionRequested  Kind = "deletion_requested"
 )
 
 // Mailed lists the kinds that are also sent at once to a confirmed e-mail address.
 var Mailed = []Kind{
 	KeyAdded, AppAdded, SignerAdded, NewDevice, PayoutChanged, TextHidden, StreamerApproved, StreamerRefused,
-	ExportReady, DeletionRequested,
+	WebhookDeactivated, ExportReady, DeletionRequested,
 }
 
 // Grouped lists the kinds whose facts of one day, and of one followed forecaster, are one entry.
@@ -75,7 +77,7 @@ var Switches = []Switch{
 	{"closing", "Markets that I called or watch close within 24 hours", []Kind{MarketCloses}},
 	{"followers", "New followers", []Kind{Followed}},
 	{"forecasters", "Calls, takes and live broadcasts of forecasters that I follow", OfForecasters},
-	{"milestones", "Milestones of my record", []Kind{Milestone}},
+	{"milestones", "Milestones of my record", []Kind{Milestone, SkillConfirmed}},
 }
 
 // Retention is the age at which entries are deleted.
@@ -99,7 +101,7 @@ type Fact struct {
 	SignalID string
 	Status   string // result of a call; empty: none
 	Score    int32  // points of the call, valid with Status; 0 for a call that is not counted
-	Reason   string // why the call is void; of a fact about the account, a text for the user
+	Reason   string // why the call is void; of a fact about the account, a text for the user; of ForecasterLive, the id of the broadcast
 	Count    int64
 	Seq      int64  // number of the event
 	Key      string // identifies a fact that is no event, among those of its kind

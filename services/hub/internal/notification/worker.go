@@ -1,6 +1,7 @@
 package notification
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -51,17 +52,22 @@ type WorkerStore interface {
 	ListClosingUsers(ctx context.Context, after operator.ID, limit int) ([]Watcher, error)
 	// StoreNotices stores entries of facts with a recipient. An entry with a stored key does not change.
 	StoreNotices(ctx context.Context, facts []Fact) error
+	// NoticeCursor returns the id of the last notice of the ledger.
+	NoticeCursor(ctx context.Context) (int64, error)
+	// StoreLedgerNotices stores the entries of facts with a recipient and moves the cursor of the notices of the ledger, in one
+	// transaction. It changes nothing if the cursor is not after.
+	StoreLedgerNotices(ctx context.Context, after, upTo int64, facts []Fact) error
 	// Followers returns the number of followers of each operator. It omits operators without followers.
 	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
 }
 
 // Worker reads the events of the ledger and notifies users. Only one process at a time should run it.
 type Worker struct {
-	Store   WorkerStore
-	Feed    feedv1.FeedReadServiceClient
-	Signals signalv1.SignalReadServiceClient
-	Handles operatorv1.OperatorReadServiceClient
-	Log     *slog.Logger
+	Store     WorkerStore
+	Feed      feedv1.FeedReadServiceClient
+	Signals   signalv1.SignalReadServiceClient
+	Operators operatorv1.OperatorReadServiceClient
+	Log       *slog.Logger
 }
 
 // Run notifies users of new events until ctx ends. After a failure it repeats the round. It logs the first of consecutive errors.
@@ -162,7 +168,7 @@ func (w *Worker) handles(ctx context.Context, of []operator.ID) (map[operator.ID
 		for _, id := range ids {
 			q.Ids = append(q.Ids, string(id))
 		}
-		r, err := w.Handles.ListOperators(ctx, q)
+		r, err := w.Operators.ListOperators(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -288,6 +294,38 @@ func (w *Worker) closingFacts(ctx context.Context, users []Watcher, now time.Tim
 	}
 }
 
+// NoticeInterval is the time between two calls of NotifyOperators.
+const NoticeInterval = 3 * time.Second
+
+// maxNotices is the maximum number of notices in one request.
+const maxNotices = 1000
+
+// NotifyOperators notifies users of the private facts that the ledger has stored about them. Errors: db_unavailable, those of the
+// ledger.
+func (w *Worker) NotifyOperators(ctx context.Context) error {
+	for {
+		after, err := w.Store.NoticeCursor(ctx)
+		if err != nil {
+			return err
+		}
+		r, err := w.Operators.ListNotices(ctx, &operatorv1.ListNoticesRequest{After: after, Limit: maxNotices})
+		list := r.GetNotices()
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		facts := make([]Fact, 0, len(list))
+		for _, n := range list {
+			facts = append(facts, Fact{
+				Kind: Kind(n.GetKind()), To: operator.ID(n.GetOperatorId()), Key: cmp.Or(n.GetKey(), n.GetKind()), Reason: n.GetText(),
+				Count: 1, At: n.GetAt().AsTime(),
+			})
+		}
+		if err := w.Store.StoreLedgerNotices(ctx, after, list[len(list)-1].GetId(), facts); err != nil {
+			return err
+		}
+	}
+}
+
 // Types of events that cause notifications.
 const (
 	signalCreated  = "signal.created"
@@ -317,11 +355,11 @@ func factsOf(e *feedv1.Event, calls map[string]int64) []Fact {
 		return nil
 	}
 	var data struct {
-		ID, SignalID, Status, Reason string
-		Score                        int32
-		Approved                     bool
-		Counted                      *bool
-		Event                        struct{ Type string }
+		ID, SignalID, ShowID, Status, Reason string
+		Score                                int32
+		Approved                             bool
+		Counted                              *bool
+		Event                                struct{ Type string }
 	}
 	if json.Unmarshal([]byte(e.GetData()), &data) != nil {
 		return nil // an event of a later version
@@ -355,7 +393,7 @@ func factsOf(e *feedv1.Event, calls map[string]int64) []Fact {
 		return []Fact{f}
 	case operatorLive:
 		if data.Approved { // pages show approved broadcasts only
-			by.Kind = ForecasterLive
+			by.Kind, by.Reason = ForecasterLive, data.ShowID
 			return []Fact{by}
 		}
 	}

@@ -106,7 +106,7 @@ func (s *Store) ListFanouts(ctx context.Context, limit int) ([]notification.Fano
 	return pg.Collect(rows, func(r db.ListFanoutsRow) notification.Fanout {
 		return notification.Fanout{After: operator.ID(r.AfterUser), Fact: notification.Fact{
 			Kind: r.Kind, Audience: r.Audience, Actor: operator.ID(pg.Value(r.Actor)), Handle: r.Handle, MarketID: r.MarketID,
-			SignalID: pg.Value(r.SignalID), Count: 1, Seq: r.Seq, At: r.At.UTC(),
+			SignalID: pg.Value(r.SignalID), Reason: r.Reason, Count: 1, Seq: r.Seq, At: r.At.UTC(),
 		}}
 	}), err
 }
@@ -163,7 +163,7 @@ func (s *Store) AdvanceFanout(ctx context.Context, f notification.Fanout, caller
 func fanoutParams(f notification.Fact) db.InsertFanoutParams {
 	return db.InsertFanoutParams{
 		Seq: f.Seq, Kind: f.Kind, Audience: f.Audience, Actor: pg.Null(string(f.Actor)), Handle: f.Handle, MarketID: f.MarketID,
-		SignalID: pg.Null(f.SignalID), At: f.At,
+		SignalID: pg.Null(f.SignalID), Reason: f.Reason, At: f.At,
 	}
 }
 
@@ -238,6 +238,22 @@ func (s *Store) StoreNotices(ctx context.Context, facts []notification.Fact) err
 		}
 	}
 	return nil
+}
+
+// NoticeCursor implements notification.WorkerStore.
+func (s *Store) NoticeCursor(ctx context.Context) (int64, error) {
+	id, _, err := found(s.write.GetNoticeCursor(ctx))
+	return id, err
+}
+
+// StoreLedgerNotices implements notification.WorkerStore.
+func (s *Store) StoreLedgerNotices(ctx context.Context, after, upTo int64, facts []notification.Fact) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if n, err := q.MoveNoticeCursor(ctx, db.MoveNoticeCursorParams{After: after, Upto: upTo}); err != nil || n == 0 {
+			return err
+		}
+		return notify(ctx, q, facts...)
+	})
 }
 
 // ListClosingUsers implements notification.WorkerStore.

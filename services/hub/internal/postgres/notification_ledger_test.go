@@ -20,6 +20,7 @@ type feedLedger struct {
 	events  []*feedv1.Event
 	callers []string
 	calls   map[string]int64
+	notices []*operatorv1.Notice
 }
 
 func (l *feedLedger) add(kind string, by int, at time.Time, data string) {
@@ -76,9 +77,20 @@ func (l callLedger) ListClosingMarkets(_ context.Context, q *signalv1.ListClosin
 	return r, nil
 }
 
-// handleLedger is a fake of the ledger that knows the handle of each person.
+// handleLedger is the part of feedLedger that knows the handle of each person and has the notices.
 type handleLedger struct {
 	operatorv1.OperatorReadServiceClient
+	of *feedLedger
+}
+
+func (l handleLedger) ListNotices(_ context.Context, q *operatorv1.ListNoticesRequest, _ ...grpc.CallOption) (*operatorv1.ListNoticesResponse, error) {
+	r := &operatorv1.ListNoticesResponse{}
+	for _, n := range l.of.notices {
+		if n.GetId() > q.GetAfter() {
+			r.Notices = append(r.Notices, n)
+		}
+	}
+	return r, nil
 }
 
 func (handleLedger) ListOperators(_ context.Context, q *operatorv1.ListOperatorsRequest, _ ...grpc.CallOption) (*operatorv1.ListOperatorsResponse, error) {

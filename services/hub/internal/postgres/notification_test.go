@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalcast/signalcast/pkg/testkit"
+	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -22,7 +24,7 @@ import (
 )
 
 func newWorker(store notification.WorkerStore, l *feedLedger) *notification.Worker {
-	return &notification.Worker{Store: store, Feed: l, Signals: callLedger{of: l}, Handles: handleLedger{}, Log: slog.New(slog.DiscardHandler)}
+	return &notification.Worker{Store: store, Feed: l, Signals: callLedger{of: l}, Operators: handleLedger{of: l}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // drain runs rounds until no work waits.
@@ -91,7 +93,8 @@ func TestNotifications(t *testing.T) {
 	l.add("signal.created", 1, noon.Add(24*time.Hour), created)
 	l.add("signal.event", 1, noon.Add(3*time.Minute), `{"signalId":"`+signalID+`","event":{"type":"take"}}`)
 	l.add("signal.event", 1, noon.Add(3*time.Minute), `{"signalId":"`+signalID+`","event":{"type":"note"}}`)
-	l.add("operator.live", 1, noon.Add(4*time.Minute), `{"approved":true}`)
+	l.add("operator.live", 1, noon.Add(3*time.Minute), `{"approved":true,"showId":"first"}`)
+	l.add("operator.live", 1, noon.Add(4*time.Minute), `{"approved":true,"showId":"second"}`)
 	l.add("operator.live", 9, noon.Add(4*time.Minute), `{"approved":false}`)
 	l.add("signal.resolved", 2, noon, `{"signalId":"`+signalID+`","status":"won","score":38}`)
 	l.add("signal.resolved", 2, noon, `{"signalId":"`+signalID+`","status":"void","score":0,"reason":"late"}`)
@@ -101,12 +104,12 @@ func TestNotifications(t *testing.T) {
 	for user, want := range map[int][]string{
 		1: {"milestone  10", "followed op_5 4"},
 		2: {
-			"call_void  1", "call_resolved  1", "forecaster_live op_1 1", "forecaster_take op_1 1", "forecaster_called op_1 1",
+			"call_void  1", "call_resolved  1", "forecaster_live op_1 2", "forecaster_take op_1 1", "forecaster_called op_1 1",
 			"forecaster_called op_1 2",
 		},
 		3: {"forecaster_called op_1 1"},
 		4: {},
-		5: {"forecaster_live op_1 1", "forecaster_take op_1 1"},
+		5: {"forecaster_live op_1 2", "forecaster_take op_1 1"},
 	} {
 		if got := kinds(entries(t, store, user)); !slices.Equal(got, want) {
 			t.Errorf("user %d: %q, want %q", user, got, want)
@@ -134,6 +137,9 @@ func TestNotifications(t *testing.T) {
 		if announced[e.ID] != string(e.Kind) {
 			t.Errorf("the notification %s of the kind %s is announced as %q", e.ID, e.Kind, announced[e.ID])
 		}
+	}
+	if live := entries(t, store, 2)[2]; live.Reason != "second" {
+		t.Errorf("the entry of the broadcasts has the broadcast %q, want the newest one", live.Reason)
 	}
 	e := entries(t, store, 2)[0]
 	if e.Status != "void" || e.Reason != "late" || e.Score == nil || *e.Score != 0 || e.MarketID != "701122" || e.SignalID != signalID {
@@ -228,6 +234,59 @@ func TestClosingMarkets(t *testing.T) {
 		if got := kinds(entries(t, store, user)); !slices.Equal(got, want) {
 			t.Errorf("user %d: %q, want %q", user, got, want)
 		}
+	}
+}
+
+// TestNoticesOfLedger checks that each notice of the ledger becomes one entry, also if two workers read it at the same time, that a
+// switch of milestones applies to the confirmation of skill.
+func TestNoticesOfLedger(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t)
+	l := &feedLedger{}
+	w := newWorker(store, l)
+	drain(t, w)
+	milestones := notification.Switches[slices.IndexFunc(notification.Switches, func(one notification.Switch) bool { return one.Name == "milestones" })]
+	off := map[notification.Kind]bool{}
+	for _, kind := range milestones.Kinds {
+		off[kind] = false
+	}
+	if err := store.SetSwitches(t.Context(), person(2), off, noon); err != nil {
+		t.Fatal(err)
+	}
+	notice := func(kind, key string, user int) {
+		l.notices = append(l.notices, &operatorv1.Notice{
+			Id: int64(10 * (len(l.notices) + 1)), OperatorId: string(person(user)), Kind: kind, Key: key, Text: "bot.example", At: timestamppb.New(noon),
+		})
+	}
+	for user := 1; user <= 2; user++ {
+		notice("skill_confirmed", "", user)
+		notice("webhook_deactivated", "first", user)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if err := w.NotifyOperators(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	notice("webhook_deactivated", "second", 1)
+	for range 2 {
+		if err := w.NotifyOperators(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for user, want := range map[int][]string{
+		1: {"skill_confirmed  1", "webhook_deactivated  1", "webhook_deactivated  1"}, 2: {"webhook_deactivated  1"},
+	} {
+		got := kinds(entries(t, store, user))
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("user %d: %q, want %q", user, got, want)
+		}
+	}
+	if id, err := store.NoticeCursor(t.Context()); err != nil || id != 50 {
+		t.Errorf("the cursor is %d, want 50: %v", id, err)
 	}
 }
 

@@ -100,9 +100,11 @@ func notificationRow(e notification.Entry, title, own string) feedRow {
 			r.Label, r.Title = "New takes", format.CountOf(count, "take")+", the newest on “"+title+"”"
 		}
 	case notification.ForecasterLive:
-		r.Label, r.Title, r.URL = "Went live", "Watch the broadcast of "+r.Handle, site.LivePath+string(e.Handle)
+		r.Label, r.Title, r.URL = "Went live", "Watch the broadcast of "+r.Handle, recapPath(e.Handle, e.Reason)
 	case notification.Milestone:
 		r.Label, r.Title, r.URL = "Milestone", "You made "+format.CountOf(count, "call"), site.PersonPath+own
+	case notification.SkillConfirmed:
+		r.Label, r.Title, r.URL = "Milestone", "Your calls show skill: luck alone rarely explains them", site.PersonPath+own
 	default:
 		about, known := accountTexts[e.Kind]
 		if !known { // an entry of a newer version of the service
@@ -118,16 +120,17 @@ func notificationRow(e notification.Entry, title, own string) feedRow {
 
 // accountTexts maps kinds of notifications about the account to their texts and to the page where the visitor can react.
 var accountTexts = map[notification.Kind]struct{ label, title, url string }{
-	notification.KeyAdded:          {"New key", "An operator key was created", site.DevPath},
-	notification.AppAdded:          {"New app", "An app may act for you", site.AppsPath},
-	notification.SignerAdded:       {"New signer", "A key that signs messages for you was added", site.DevPath},
-	notification.NewDevice:         {"New device", "Your account was used to sign in from a new device", site.SettingsPath},
-	notification.PayoutChanged:     {"Payout address", "Your payout address was changed", site.ProfilePath},
-	notification.TextHidden:        {"Text hidden", "An administrator hid one of your texts", "/terms"},
-	notification.StreamerApproved:  {"Broadcasts approved", "You can broadcast on Signalcast", site.StudioPath},
-	notification.StreamerRefused:   {"Broadcasts refused", "You cannot broadcast on Signalcast", site.StudioPath},
-	notification.ExportReady:       {"Data ready", "Your data can be downloaded", site.SettingsPath},
-	notification.DeletionRequested: {"Deletion requested", "Your account will be deleted. You can cancel", site.SettingsPath},
+	notification.KeyAdded:           {"New key", "An operator key was created", site.DevPath},
+	notification.AppAdded:           {"New app", "An app may act for you", site.AppsPath},
+	notification.SignerAdded:        {"New signer", "A key that signs messages for you was added", site.DevPath},
+	notification.NewDevice:          {"New device", "Your account was used to sign in from a new device", site.SettingsPath},
+	notification.PayoutChanged:      {"Payout address", "Your payout address was changed", site.ProfilePath},
+	notification.TextHidden:         {"Text hidden", "An administrator hid one of your texts", "/terms"},
+	notification.StreamerApproved:   {"Broadcasts approved", "You can broadcast on Signalcast", site.StudioPath},
+	notification.StreamerRefused:    {"Broadcasts refused", "You cannot broadcast on Signalcast", site.StudioPath},
+	notification.WebhookDeactivated: {"Webhook switched off", "A webhook was switched off after failed deliveries", site.DevPath},
+	notification.ExportReady:        {"Data ready", "Your data can be downloaded", site.SettingsPath},
+	notification.DeletionRequested:  {"Deletion requested", "Your account will be deleted. You can cancel", site.SettingsPath},
 }
 
 // voidReasons maps reasons of void calls to texts for the user.

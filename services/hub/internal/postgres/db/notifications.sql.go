@@ -225,6 +225,17 @@ func (q *Queries) EndPush(ctx context.Context, arg EndPushParams) error {
 	return err
 }
 
+const getNoticeCursor = `-- name: GetNoticeCursor :one
+SELECT id FROM notice_cursor
+`
+
+func (q *Queries) GetNoticeCursor(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, getNoticeCursor)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const getNotificationCursor = `-- name: GetNotificationCursor :one
 SELECT seq FROM notification_cursor
 `
@@ -253,9 +264,9 @@ func (q *Queries) HasNotification(ctx context.Context, arg HasNotificationParams
 }
 
 const insertFanout = `-- name: InsertFanout :exec
-INSERT INTO notification_fanouts (seq, kind, audience, actor, handle, market_id, signal_id, at)
+INSERT INTO notification_fanouts (seq, kind, audience, actor, handle, market_id, signal_id, reason, at)
 VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8
+    $1, $2, $3, $4, $5, $6, $7, $8, $9
 )
 `
 
@@ -267,6 +278,7 @@ type InsertFanoutParams struct {
 	Handle   protocol.Handle
 	MarketID protocol.MarketID
 	SignalID *string
+	Reason   string
 	At       time.Time
 }
 
@@ -279,6 +291,7 @@ func (q *Queries) InsertFanout(ctx context.Context, arg InsertFanoutParams) erro
 		arg.Handle,
 		arg.MarketID,
 		arg.SignalID,
+		arg.Reason,
 		arg.At,
 	)
 	return err
@@ -311,6 +324,7 @@ WITH entered AS (
         signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
         actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
         handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
+        reason = CASE WHEN excluded.seq >= n.seq THEN excluded.reason ELSE n.reason END,
         seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
     WHERE n.kind = ANY ($16::text[])
     RETURNING n.id, n.user_id, n.kind, n.seq, n.created_at
@@ -481,7 +495,7 @@ func (q *Queries) ListClosingUsers(ctx context.Context, arg ListClosingUsersPara
 }
 
 const listFanouts = `-- name: ListFanouts :many
-SELECT seq, kind, audience, actor, handle, market_id, signal_id, at, after_user
+SELECT seq, kind, audience, actor, handle, market_id, signal_id, reason, at, after_user
 FROM notification_fanouts ORDER BY batches, seq LIMIT $1
 `
 
@@ -493,6 +507,7 @@ type ListFanoutsRow struct {
 	Handle    protocol.Handle
 	MarketID  protocol.MarketID
 	SignalID  *string
+	Reason    string
 	At        time.Time
 	AfterUser string
 }
@@ -515,6 +530,7 @@ func (q *Queries) ListFanouts(ctx context.Context, limit int32) ([]ListFanoutsRo
 			&i.Handle,
 			&i.MarketID,
 			&i.SignalID,
+			&i.Reason,
 			&i.At,
 			&i.AfterUser,
 		); err != nil {
@@ -708,6 +724,24 @@ type MarkNotificationsReadParams struct {
 func (q *Queries) MarkNotificationsRead(ctx context.Context, arg MarkNotificationsReadParams) error {
 	_, err := q.db.Exec(ctx, markNotificationsRead, arg.Now, arg.UserID, arg.ID)
 	return err
+}
+
+const moveNoticeCursor = `-- name: MoveNoticeCursor :execrows
+UPDATE notice_cursor SET id = $1::bigint WHERE id = $2::bigint
+`
+
+type MoveNoticeCursorParams struct {
+	Upto  int64
+	After int64
+}
+
+// Moves the cursor and locks it until the end of the transaction. Changes nothing if another transaction has moved it.
+func (q *Queries) MoveNoticeCursor(ctx context.Context, arg MoveNoticeCursorParams) (int64, error) {
+	result, err := q.db.Exec(ctx, moveNoticeCursor, arg.Upto, arg.After)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const moveNotificationCursor = `-- name: MoveNotificationCursor :execrows

@@ -8,6 +8,13 @@ INSERT INTO notification_cursor (seq) VALUES (@seq) ON CONFLICT (one) DO NOTHING
 -- Moves the cursor and locks it until the end of the transaction. Changes nothing if another transaction has moved it.
 UPDATE notification_cursor SET seq = sqlc.arg(upto)::bigint WHERE seq = sqlc.arg(after)::bigint;
 
+-- name: GetNoticeCursor :one
+SELECT id FROM notice_cursor;
+
+-- name: MoveNoticeCursor :execrows
+-- Moves the cursor and locks it until the end of the transaction. Changes nothing if another transaction has moved it.
+UPDATE notice_cursor SET id = sqlc.arg(upto)::bigint WHERE id = sqlc.arg(after)::bigint;
+
 -- name: InsertNotifications :exec
 -- Notifies users of facts, unless they have switched the kind off or on after the fact. Each recipient has the position of its
 -- fact in the lists of facts, from 1 on. Facts of one group become one row, which is unread again. A second fact of another kind
@@ -40,6 +47,7 @@ WITH entered AS (
         signal_id = CASE WHEN excluded.seq >= n.seq THEN excluded.signal_id ELSE n.signal_id END,
         actor = CASE WHEN excluded.seq >= n.seq THEN excluded.actor ELSE n.actor END,
         handle = CASE WHEN excluded.seq >= n.seq THEN excluded.handle ELSE n.handle END,
+        reason = CASE WHEN excluded.seq >= n.seq THEN excluded.reason ELSE n.reason END,
         seq = greatest(n.seq, excluded.seq), created_at = greatest(n.created_at, excluded.created_at), read_at = NULL
     WHERE n.kind = ANY (@grouped::text[])
     RETURNING n.id, n.user_id, n.kind, n.seq, n.created_at
@@ -88,14 +96,14 @@ ON CONFLICT (user_id) DO UPDATE SET calls = excluded.calls WHERE m.calls < exclu
 RETURNING user_id;
 
 -- name: InsertFanout :exec
-INSERT INTO notification_fanouts (seq, kind, audience, actor, handle, market_id, signal_id, at)
+INSERT INTO notification_fanouts (seq, kind, audience, actor, handle, market_id, signal_id, reason, at)
 VALUES (
-    @seq, @kind, @audience, sqlc.narg(actor), @handle, @market_id, sqlc.narg(signal_id), @at
+    @seq, @kind, @audience, sqlc.narg(actor), @handle, @market_id, sqlc.narg(signal_id), @reason, @at
 );
 
 -- name: ListFanouts :many
 -- Returns facts whose recipients wait, those with the fewest batches first.
-SELECT seq, kind, audience, actor, handle, market_id, signal_id, at, after_user
+SELECT seq, kind, audience, actor, handle, market_id, signal_id, reason, at, after_user
 FROM notification_fanouts ORDER BY batches, seq LIMIT sqlc.arg('limit');
 
 -- name: AdvanceFanout :execrows
