@@ -36,6 +36,9 @@ func TestLivePages(t *testing.T) {
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` href="/live/mara_k"`, "Ostrava gauge above 6 m?",
 		` href="/m/701122"`, "0 viewers", "!No forecaster is live")
 	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>", "!Last broadcast")
+	session, _, err := b.deps.OnAir.Last(t.Context(), "mara_k")
+	must(t, err)
+	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>", "!Recap</h2>")
 	for _, page := range pages[:2] {
 		has(t, b.send("GET", page, "", with("Accept", "text/html")), ` href="/live/mara_k"`)
 	}
@@ -46,8 +49,6 @@ func TestLivePages(t *testing.T) {
 		"ended <time", "!No broadcasts")
 	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast", "Last broadcast</h2>", "Ended <time",
 		"with at most 0 viewers", "!No broadcast yet.", "too short for a chart")
-	session, _, err := b.deps.OnAir.Last(t.Context(), "mara_k")
-	must(t, err)
 	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "<title>Broadcast of ", "Recap</h2>",
 		` content="0 calls, 0 points, at most 0 viewers."`, session.ID+`"><code`)
 	card := "/api/card/broadcast/mara_k." + session.ID

@@ -136,7 +136,8 @@ type eventData struct {
 	PriceAtPrediction                           int
 	Score                                       *int
 	Counted                                     *bool
-	Approved                                    bool // of a live broadcast
+	Approved                                    bool   // of a live broadcast
+	ShowID                                      string // session of a live broadcast
 	Event                                       struct {
 		Type    string
 		Payload struct {

@@ -86,18 +86,22 @@ var stateTexts = map[string][2]string{
 	livestream.StateLive:  {"Live", ""},
 }
 
-// endedShow returns the canonical id of a session of an operator that was on air and has ended. Errors: livestream.ErrNoShow,
+// recapOf returns the canonical id of a session of an operator that was on air and has ended. It returns "" for a session without a
+// recap, whose address leads to the page of the operator: one that is open or was not on air. Errors: livestream.ErrNoShow,
 // db_unavailable.
-func (s *server) endedShow(ctx context.Context, handle protocol.Handle, showID string) (string, error) {
+func (s *server) recapOf(ctx context.Context, handle protocol.Handle, showID string) (string, error) {
 	id, ok := request.ParseUUID(showID)
 	if !ok {
 		return "", livestream.ErrNoShow
 	}
 	session, found, err := s.OnAir.Store.Find(ctx, handle, id)
-	if err == nil && (!found || !session.Aired || session.At(s.Now()).Open()) {
-		err = livestream.ErrNoShow
+	switch {
+	case err == nil && !found:
+		return "", livestream.ErrNoShow
+	case err != nil || !session.Aired || session.At(s.Now()).Open():
+		return "", err
 	}
-	return id, err
+	return id, nil
 }
 
 // live handles GET /live/{handle}, the page of a live broadcast with its calls.
@@ -112,15 +116,16 @@ func (s *server) live(c echo.Context, account identityclaim.Account) error {
 	path := site.LivePath + string(handle)
 	showID := c.QueryParam("show")
 	if showID != "" && s.OnAir != nil && !unavailable["air"] {
-		id, err := s.endedShow(c.Request().Context(), handle, showID)
+		id, err := s.recapOf(c.Request().Context(), handle, showID)
 		if err != nil {
 			return err
 		}
 		if !air.Approved {
 			return livestream.ErrNoShow
 		}
-		showID = id
-		path = recapPath(handle, showID)
+		if showID = id; showID != "" {
+			path = recapPath(handle, showID)
+		}
 	}
 	offline := func() *offlinePart { return nil }
 	if (state != livestream.StateLive && state != stateStarting || showID != "") && s.OnAir != nil && !unavailable["air"] {

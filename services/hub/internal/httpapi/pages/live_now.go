@@ -114,8 +114,11 @@ func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim
 	}
 }
 
-// recapPath returns the path of the recap of a session.
+// recapPath returns the path of a session: its recap, or the live broadcast until it ends. An empty showID is the page of the operator.
 func recapPath(handle protocol.Handle, showID string) string {
+	if showID == "" {
+		return site.LivePath + string(handle)
+	}
 	return site.LivePath + string(handle) + "?show=" + showID
 }
 
