@@ -56,6 +56,7 @@ func TestChangeOfHandle(t *testing.T) {
 	for from, to := range map[string]string{
 		"/u/mara_k": "/u/mara", "/u/Mara_K?state=open": "/u/mara?state=open", "/u/mara_k/feed.xml": "/u/mara/feed.xml",
 		"/live/mara_k": "/live/mara", "/tip/mara_k": "/tip/mara", "/operator/mara_k/embed": "/operator/mara/embed",
+		"/overlay/mara_k?theme=light": "/overlay/mara?theme=light",
 	} {
 		moved := b.send("GET", from, "", html)
 		want(t, moved, http.StatusMovedPermanently, "", "Location: "+to, "Cache-Control: public, max-age=60")
@@ -70,6 +71,10 @@ func TestChangeOfHandle(t *testing.T) {
 		want(t, b.send("GET", path, ""), 200, "", `"mara"`, "!mara_k")
 	}
 	want(t, b.send("GET", "/u/unknown_1", "", html), 404, "")
+	want(t, b.send("GET", "/overlay/unknown_1", "", html), 200, "")
+	show := apitest.Get[string](b.ledger, `SELECT id::text FROM hub.live_sessions WHERE aired`)
+	want(t, b.send("GET", "/live/mara_k?show="+show, "", html), http.StatusMovedPermanently, "", "Location: /live/mara?show="+show)
+	want(t, b.send("GET", "/api/card/broadcast/mara_k."+show+".svg", ""), 200, "", "Broadcast of @mara", "!mara_k")
 	want(t, b.send("GET", "/api/streamer/profile?handle=mara", ""), 200, "", `"science"`)
 	got := apitest.Get[string](b.ledger, `SELECT handle FROM hub.notifications WHERE user_id = $1`, tide.GetId())
 	if got != "mara" {

@@ -2,6 +2,7 @@ package embeds
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -10,12 +11,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // broadcast is the kind of the card of a broadcast. Its id is the handle, a dot and the id of the session.
 const broadcast = "broadcast"
 
-// broadcastItem returns the card of a broadcast of an approved streamer. Error: livestream.ErrNoShow.
+// broadcastItem returns the card of a broadcast of an approved streamer, by the present or a former handle. Error:
+// livestream.ErrNoShow.
 func (s *Server) broadcastItem(ctx context.Context, raw string) (item, error) {
 	name, session, _ := strings.Cut(raw, ".")
 	handle, err := protocol.ParseHandle(name)
@@ -23,11 +26,18 @@ func (s *Server) broadcastItem(ctx context.Context, raw string) (item, error) {
 	if err != nil || !ok || s.OnAir == nil {
 		return item{}, livestream.ErrNoShow
 	}
-	state, err := s.OnAir.State(ctx, handle)
+	r, err := s.OnAir.Recap(ctx, handle, id)
+	if errors.Is(err, livestream.ErrNoShow) {
+		o, found := operator.Directory{Ledger: s.Ledger.Operators}.ByHandle(ctx, handle)
+		if found == nil && o.Handle != handle {
+			handle = o.Handle
+			r, err = s.OnAir.Recap(ctx, handle, id)
+		}
+	}
 	if err != nil {
 		return item{}, err
 	}
-	r, err := s.OnAir.Recap(ctx, handle, id)
+	state, err := s.OnAir.State(ctx, handle)
 	if err != nil {
 		return item{}, err
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -42,12 +43,17 @@ type overlayPage struct {
 	Test                   bool // shows a test card instead of the market
 }
 
-// overlay handles GET /overlay/{handle}, the overlay page of an operator. The page depends only on the URL, not on the visitor,
-// and needs no database.
+// overlay handles GET /overlay/{handle}, the overlay page of an operator. It redirects from a former handle to the present one. The
+// page depends only on the URL, not on the visitor, and is shown while the ledger is unavailable.
 func (s *server) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
 		return operator.ErrUnknown
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), site.PartsTimeout)
+	defer cancel()
+	if account, err := s.People.Payouts.Accounts.ByHandle(ctx, handle); err == nil && isFormer(c, account) {
+		return redirectFormer(c, account)
 	}
 	hidden := strings.Split(c.QueryParam("hide"), ",")
 	p := overlayPage{
