@@ -5,6 +5,28 @@ import (
 	"time"
 )
 
+func TestOnlyVerifiedAddresses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const address = "mara@x.example"
+	for name, c := range map[string]struct {
+		claims set
+		want   string
+	}{
+		"verified":     {set{"email": address, "email_verified": true}, address},
+		"not verified": {set{"email": address, "email_verified": false}, ""},
+		"not stated":   {set{"email": address}, ""},
+		"a text":       {set{"email": address, "email_verified": "true"}, ""},
+		"no address":   {set{"email_verified": true}, ""},
+		"a list":       {set{"email": []string{address}, "email_verified": true}, ""},
+	} {
+		s, err := b.verifier.Verify(t.Context(), b.sign(t, "key-1", validClaims(c.claims)))
+		if err != nil || s.Email != c.want {
+			t.Errorf("%s: %q, want %q: %v", name, s.Email, c.want, err)
+		}
+	}
+}
+
 func TestSignInTimeIsAuthTimeElseIssueTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

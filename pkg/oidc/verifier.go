@@ -44,6 +44,7 @@ type Subject struct {
 	Primary   bool
 	Name      string // may be empty
 	Username  string // may be empty
+	Email     string // address that the provider has verified; may be empty
 	SessionID string
 	ExpiresAt time.Time
 	// SignedInAt is the time at which the person authenticated: claim auth_time, or iat if absent.
@@ -230,5 +231,9 @@ func (c claims) bearer(now time.Time) (s Subject, err error) {
 	}
 	s.Name, _ = c.text("name")
 	s.Username, _ = c.text("preferred_username")
+	var verified bool
+	if json.Unmarshal(c["email_verified"], &verified) == nil && verified {
+		s.Email, _ = c.text("email")
+	}
 	return s, nil
 }

@@ -5040,7 +5040,9 @@ type Notification struct {
 
 	// Kind `call_resolved` and `call_void`: a call of the caller has a result. `market_disputed` and `market_dispute_cleared`: a market that
 	// the caller called or watches. `followed`: an operator followed the caller. `forecaster_called`, `forecaster_live` and
-	// `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. Kinds can be added; ignore unknown ones.
+	// `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. `skill_confirmed`: the calls of the
+	// caller show skill for the first time: the 95% interval of their edge is above zero. Kinds about the account, such as `key_added`
+	// and `webhook_deactivated`, cannot be switched off. Kinds can be added; ignore unknown ones.
 	//
 	//
 	// Examples: call_resolved
@@ -5050,7 +5052,7 @@ type Notification struct {
 	// ReadAt Null: unread.
 	ReadAt *time.Time `json:"readAt"`
 
-	// Reason Why the call is void: `late` or `unknown_market`; null for a void outcome.
+	// Reason Why the call is void: `late` or `unknown_market`; null for a void outcome. Of `forecaster_live`: the id of the newest broadcast. Of a kind about the account: a text, such as the host of the webhook.
 	Reason *string `json:"reason"`
 	Score  *int    `json:"score"`
 

@@ -4010,7 +4010,7 @@ export interface paths {
         /**
          * Get the broadcast page of an operator
          * @description The video, the overlay signal, the calls of the broadcast and the clips of its market. `show` adds the recap of a broadcast that
-         *     has ended. 404: there is no such broadcast.
+         *     has ended; until it ends, the address is the page of the live broadcast. 404: there is no such broadcast.
          */
         get: operations["getLivePage"];
         put?: never;
@@ -4254,8 +4254,8 @@ export interface paths {
         };
         /**
          * Get the overlay of an operator for OBS
-         * @description Transparent, with a safe area for 1920 by 1080. It reads no cookie and no database, has no controls, and may be
-         *     framed. Its script follows `overlay:<handle>` and the price of the market; without the live feed it polls the
+         * @description Transparent, with a safe area for 1920 by 1080. It reads no cookie, has no controls, and may be framed. A former handle redirects
+         *     to the present one, except while the ledger is unavailable. Its script follows `overlay:<handle>` and the price of the market; without the live feed it polls the
          *     routes. An unknown parameter value, or one out of range, selects the default. See docs/overlay.md.
          */
         get: operations["getOverlayPage"];
@@ -4735,8 +4735,9 @@ export interface paths {
         put?: never;
         /**
          * Change the e-mail address or the digest on the account page
-         * @description With `off`, deletes the address of the caller. With `address`, replaces it and sends a letter whose link confirms it: at most 5
-         *     letters in 24 hours, for the caller and for the address. Otherwise changes the digest.
+         * @description With `off`, deletes the address of the caller. With `signin`, replaces it by the address that the identity provider has verified at
+         *     the sign-in of the session; it is confirmed at once. With `address`, replaces it and sends a letter whose link confirms it: at most
+         *     5 letters in 24 hours, for the caller and for the address. Otherwise changes the digest.
          */
         post: operations["changeEmailByForm"];
         delete?: never;
@@ -7107,7 +7108,9 @@ export interface components {
             /**
              * @description `call_resolved` and `call_void`: a call of the caller has a result. `market_disputed` and `market_dispute_cleared`: a market that
              *     the caller called or watches. `followed`: an operator followed the caller. `forecaster_called`, `forecaster_live` and
-             *     `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. Kinds can be added; ignore unknown ones.
+             *     `forecaster_take`: what a followed operator did. `milestone`: the caller has `count` calls. `skill_confirmed`: the calls of the
+             *     caller show skill for the first time: the 95% interval of their edge is above zero. Kinds about the account, such as `key_added`
+             *     and `webhook_deactivated`, cannot be switched off. Kinds can be added; ignore unknown ones.
              * @example call_resolved
              */
             kind: string;
@@ -7117,7 +7120,7 @@ export interface components {
              * @description Null: unread.
              */
             readAt: string | null;
-            /** @description Why the call is void: `late` or `unknown_market`; null for a void outcome. */
+            /** @description Why the call is void: `late` or `unknown_market`; null for a void outcome. Of `forecaster_live`: the id of the newest broadcast. Of a kind about the account: a text, such as the host of the webhook. */
             reason: string | null;
             score: number | null;
             /** @description Number of the newest event in the feed. */
@@ -15094,7 +15097,7 @@ export interface operations {
     getLivePage: {
         parameters: {
             query?: {
-                /** @description Id of a broadcast that has ended. */
+                /** @description Id of a broadcast. */
                 show?: string;
             };
             header?: never;
@@ -15931,6 +15934,7 @@ export interface operations {
                      */
                     digest?: "off" | "daily" | "weekly";
                     off?: string;
+                    signin?: string;
                 };
             };
         };

@@ -31,6 +31,7 @@ var (
 type view struct {
 	Return string // path of the hub to which the sign-in returns
 	State  string // state of the hub for this sign-in, returned unchanged
+	Scope  string // scopes of this sign-in, separated by spaces
 	People []person.Person
 	Person person.Person
 	Action string // URL of the hub that receives the token
@@ -76,6 +77,7 @@ func (e *issuer) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool)
 		e.page(w, http.StatusBadRequest, "fault", view{Fault: "state must be at most 512 bytes."})
 		return v, false
 	}
+	v.Scope = r.FormValue("scope")
 	return v, true
 }
 
@@ -100,7 +102,7 @@ func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 		e.page(w, http.StatusBadRequest, "choose", v)
 		return
 	}
-	t, err := e.issue(tokenRequest{Person: p, Profile: oidc, TTL: loginTTL})
+	t, err := e.issue(tokenRequest{Person: p, Profile: oidc, TTL: loginTTL, Scope: v.Scope})
 	if err != nil {
 		refuse(w, err)
 		return

@@ -18,6 +18,7 @@ type mintBody struct {
 	TTL     *int64  `json:"ttl"` // lifetime in seconds; negative: an expired token
 	Age     int64   `json:"age"` // seconds since the token was issued; negative: in the future
 	Profile profile `json:"profile"`
+	Scope   string  `json:"scope"` // as of a sign-in
 	// SignedIn is the number of seconds from the sign-in to the issue of the token.
 	SignedIn int64 `json:"signedIn"`
 }
@@ -43,7 +44,7 @@ func (e *issuer) mint(_ *http.Request, in mintBody) (any, error) {
 	}
 	t, err := e.issue(tokenRequest{
 		Person: p, Profile: in.Profile, TTL: time.Duration(ttl) * time.Second, Age: time.Duration(in.Age) * time.Second,
-		SignedIn: time.Duration(in.SignedIn) * time.Second,
+		SignedIn: time.Duration(in.SignedIn) * time.Second, Scope: in.Scope,
 	})
 	return map[string]string{"token": t.Access, "sub": p.DID(), "identityToken": t.Identity}, err
 }

@@ -55,7 +55,10 @@ func (e *issuer) discovery(*http.Request, empty) (any, error) {
 		"issuer": e.Issuer, "jwks_uri": e.Issuer + "/jwks.json", "authorization_endpoint": e.Issuer + "/login",
 		"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"ES256"},
-		"claims_supported":                      []string{"iss", "aud", "sub", "sid", "iat", "exp", "auth_time", "name", "preferred_username"},
+		"scopes_supported":                      []string{"openid", "email"},
+		"claims_supported": []string{
+			"iss", "aud", "sub", "sid", "iat", "exp", "auth_time", "name", "preferred_username", "email", "email_verified",
+		},
 	}, nil
 }
 

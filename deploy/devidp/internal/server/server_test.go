@@ -124,6 +124,12 @@ func TestTokensOfBothProfilesVerify(t *testing.T) {
 			t.Errorf("%s: an identity token was accepted as a login: %v", profile, err)
 		}
 	}
+	for scope, want := range map[string]string{"": "", "openid": "", "openid email": "alice@people.example"} {
+		token, _, _ := i.mint(`{"user":"alice","scope":"` + scope + `"}`)
+		if s, err := v.Verify(t.Context(), token); err != nil || s.Email != want {
+			t.Errorf("scope %q: address %q, want %q: %v", scope, s.Email, want, err)
+		}
+	}
 	for body, want := range map[string]bool{
 		`{"user":"x","ttl":-120}`: false, `{"user":"x","ttl":-30}`: true, `{"user":"x","ttl":5}`: true, `{"user":"x","age":-3600}`: false, `{"user":"x","age":600}`: true,
 	} {

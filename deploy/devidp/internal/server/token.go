@@ -4,7 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
@@ -27,6 +29,8 @@ type tokenRequest struct {
 	Profile profile
 	TTL     time.Duration // lifetime; negative: an expired token
 	Age     time.Duration // time since the token was issued; negative: in the future
+	// Scope lists the scopes, separated by spaces. The scope email adds the claims email and email_verified to the access token.
+	Scope string
 	// SignedIn is the time from the sign-in to the issue of the token. It sets auth_time of the profile oidc.
 	SignedIn time.Duration
 }
@@ -49,6 +53,9 @@ func (e *issuer) issue(o tokenRequest) (t tokens, err error) {
 	}
 	identity := maps.Clone(access)
 	access["sid"], access["name"], access["preferred_username"] = rand.Text(), o.Person.Display, o.Person.Name
+	if slices.Contains(strings.Fields(o.Scope), "email") {
+		access["email"], access["email_verified"] = o.Person.Name+"@people.example", true
+	}
 	if o.Profile == oidc {
 		access["auth_time"] = issued.Add(-o.SignedIn).Unix()
 	}

@@ -152,7 +152,8 @@ type logins struct{ verifier *oidc.Verifier }
 func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, error) {
 	s, err := l.verifier.Verify(ctx, raw)
 	return operator.Identity{
-		Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name, SignedInAt: s.SignedInAt,
+		Issuer: s.Issuer, Subject: s.Subject, Primary: s.Primary, Username: s.Username, Name: s.Name, Email: s.Email,
+		SignedInAt: s.SignedInAt,
 	}, err
 }
 

@@ -32,7 +32,8 @@ type StoredSession struct {
 	EndedAt    time.Time // zero: active
 	UsedAt     time.Time // last use, at most useEvery too early
 	Device     Device
-	Pushes     bool // has a web push subscription
+	Pushes     bool   // has a web push subscription
+	Email      string // of a new session: encrypted address that the provider has verified; empty: none
 }
 
 // Store stores sessions. Error of all methods: db_unavailable.
@@ -71,10 +72,13 @@ type cachedSession struct {
 	readAt time.Time
 }
 
-// Start stores a session and returns its cookies. Error: db_unavailable.
-func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt time.Time, from Device) (SessionCookies, error) {
+// Start stores a session and returns its cookies. email is the encrypted address that the provider has verified; empty: none. Error:
+// db_unavailable.
+func (s *Sessions) Start(
+	ctx context.Context, op operator.Operator, signedInAt time.Time, from Device, email string,
+) (SessionCookies, error) {
 	now := s.now().UTC()
-	row := StoredSession{Operator: op.ID, IssuedAt: now.Truncate(time.Second), SignedInAt: signedInAt.UTC(), Device: from}
+	row := StoredSession{Operator: op.ID, IssuedAt: now.Truncate(time.Second), SignedInAt: signedInAt.UTC(), Device: from, Email: email}
 	var out SessionCookies
 	if s.bound {
 		out.Bind = rand.Text()

@@ -88,7 +88,7 @@ func (s *storedSessions) EndSessions(ctx context.Context, id operator.ID, now ti
 // start signs an operator in and returns the two cookie values of the session.
 func start(t *testing.T, s *Sessions, id operator.ID, version int64) (uid, sig string) {
 	t.Helper()
-	cookies, err := s.Start(t.Context(), operator.Operator{ID: id, SessionVersion: version}, noon, Device{})
+	cookies, err := s.Start(t.Context(), operator.Operator{ID: id, SessionVersion: version}, noon, Device{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,15 +188,15 @@ func TestBoundSessionNeedsItsCookie(t *testing.T) {
 	store := &storedSessions{}
 	bound, unbound := NewSessions([]string{secretA}, store, true, w.Now), NewSessions([]string{secretA}, store, false, w.Now)
 	op := operator.Operator{ID: "u1", SessionVersion: 3}
-	mine, err := bound.Start(t.Context(), op, noon, Device{})
+	mine, err := bound.Start(t.Context(), op, noon, Device{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := bound.Start(t.Context(), op, noon, Device{})
+	other, err := bound.Start(t.Context(), op, noon, Device{}, "")
 	if err != nil || mine.Bind == "" || mine.Bind == other.Bind {
 		t.Fatalf("binding values %q and %q: %v", mine.Bind, other.Bind, err)
 	}
-	without, err := unbound.Start(t.Context(), op, noon, Device{})
+	without, err := unbound.Start(t.Context(), op, noon, Device{}, "")
 	if err != nil || without.Bind != "" {
 		t.Fatal(without, err)
 	}

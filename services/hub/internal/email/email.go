@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ const (
 var (
 	ErrAddress = apperr.New(apperr.Invalid, "invalid_body", "Enter an e-mail address such as name@example.org.")
 	ErrLimited = apperr.New(apperr.Limited, "rate_limited", "Too many letters were sent in the last 24 hours. Try again tomorrow.")
+	ErrSignIn  = apperr.New(apperr.Invalid, "invalid_body", "Your sign-in has no verified e-mail address. Enter one.")
 	ErrLink    = apperr.New(apperr.NotFound, "not_found", "This link is not valid.")
 )
 
@@ -41,12 +43,22 @@ type Settings struct {
 	BouncedAt   time.Time // time at which the address was deleted after MaxBounces refusals; zero: it was not
 }
 
+// SignIn is the address that the identity provider has verified at the sign-in of a session.
+type SignIn struct {
+	Session time.Time // second at which the session was issued
+	Sealed  string    // encrypted address
+}
+
 // Store stores the e-mail address and the choice of digest of each user. Error of all methods: db_unavailable.
 type Store interface {
 	// GetEmail returns the settings of a user.
 	GetEmail(ctx context.Context, user operator.ID) (Settings, error)
 	// SetEmail replaces the address of a user and adds a confirmation letter to the outbox. It deletes those to the former address.
 	SetEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
+	// ListSignIns returns the addresses of the active sessions of a user, the newest session first.
+	ListSignIns(ctx context.Context, user operator.ID) ([]SignIn, error)
+	// SetConfirmedEmail replaces the address of a user by a confirmed one. It deletes the letters to the former address.
+	SetConfirmedEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
 	// SetDigest changes the digest of a user with an address.
 	SetDigest(ctx context.Context, user operator.ID, digest Digest, now time.Time) error
 	// DeleteEmail deletes the settings of a user and the waiting letters.
@@ -93,6 +105,50 @@ func (s *Service) Set(ctx context.Context, user operator.ID, typed string, diges
 		return ErrLimited
 	}
 	return s.Store.SetEmail(ctx, user, s.seal(user, address), digest, s.Now())
+}
+
+// SealSignIn encrypts the address that the identity provider has verified at a sign-in. It returns "" without a mail server, and for an
+// address to which no letter can be sent.
+func (s *Service) SealSignIn(user operator.ID, verified string) string {
+	address, err := parseAddress(verified)
+	if err != nil || !s.Enabled {
+		return ""
+	}
+	return s.seal(user, address)
+}
+
+// SignIns returns the encrypted addresses of the active sessions of a user, the newest session first. Error: db_unavailable.
+func (s *Service) SignIns(ctx context.Context, user operator.ID) ([]SignIn, error) {
+	return s.Store.ListSignIns(ctx, user)
+}
+
+// CanUseSignIn reports whether a session has an address that is not the confirmed address of the user. Error: db_unavailable.
+func (s *Service) CanUseSignIn(ctx context.Context, user operator.ID, session time.Time, set Settings) (bool, error) {
+	one, err := s.signIn(ctx, user, session)
+	return s.Enabled && one != "" && (set.ConfirmedAt.IsZero() || s.Address(user, one) != s.Address(user, set.Sealed)), err
+}
+
+// UseSignIn replaces the address of a user by that of the sign-in of a session, which needs no letter because the identity provider has
+// verified it. Errors: ErrSignIn, db_unavailable.
+func (s *Service) UseSignIn(ctx context.Context, user operator.ID, session time.Time, digest Digest) error {
+	one, err := s.signIn(ctx, user, session)
+	if err == nil && (one == "" || !s.Enabled) {
+		err = ErrSignIn
+	}
+	if err != nil {
+		return err
+	}
+	return s.Store.SetConfirmedEmail(ctx, user, one, digest, s.Now())
+}
+
+// signIn returns the encrypted address of a session; "" if there is none.
+func (s *Service) signIn(ctx context.Context, user operator.ID, session time.Time) (string, error) {
+	list, err := s.Store.ListSignIns(ctx, user)
+	i := slices.IndexFunc(list, func(one SignIn) bool { return one.Session.Equal(session) })
+	if i < 0 || s.Address(user, list[i].Sealed) == "" {
+		return "", err
+	}
+	return list[i].Sealed, nil
 }
 
 // SetDigest changes the digest of a user with an address. Error: db_unavailable.

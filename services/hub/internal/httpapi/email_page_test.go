@@ -135,6 +135,65 @@ func TestEmailConfirmation(t *testing.T) {
 	want(t, b.post("/email/confirm", url.Values{"t": {token}}, with("Origin", hubURL)), 404, "")
 }
 
+// TestEmailOfSignIn checks that the address of a sign-in is used without a letter only after the user chose it, by the session of that
+// sign-in, that no page and no table shows it, and that it ends with the session.
+func TestEmailOfSignIn(t *testing.T) {
+	t.Parallel()
+	b, _, round := withMail(t)
+	w := newBrowser(b)
+	choose := func(form string) *answer { return w.step(false, http.MethodPost, emailForm, form) }
+	settings := func(texts ...string) {
+		t.Helper()
+		want(t, w.step(false, http.MethodGet, "/settings", ""), 200, "", append(texts, "!planted")...)
+	}
+	const button, plain = "Use the address of my sign-in", "hub.sessions s WHERE s::text ~ 'planted'"
+	signIn := func() {
+		t.Helper()
+		w.visit(true, http.MethodPost, "/dev/session", back(aPerson, w.begin()))
+	}
+	signIn()
+	settings(button, "!An address is confirmed.")
+	equal(t, b.count("hub.email_addresses")+b.count(plain), 0)
+	want(t, choose("signin=yes&digest=hourly"), 400, "")
+	want(t, choose("signin=yes&csrf=x"), 403, "")
+	want(t, choose("signin=yes&digest=weekly"), http.StatusSeeOther, "", "Location: /settings?done=email-on")
+	settings("An address is confirmed.", ` value="weekly" selected`, "!"+button)
+	want(t, w.step(false, http.MethodGet, "/settings?done=email-on", ""), 200, "", "The address of your sign-in is confirmed.")
+	equal(t, len(round()), 0)
+	me := operator.ID(apitest.Get[string](b.ledger, `SELECT id::text FROM users WHERE handle = 'tidewatch'`))
+	must(t, b.store.Notify(t.Context(), me, notification.KeyAdded, "key", "desk", b.clock.Now()))
+	if letters := round(); len(letters) != 1 || letters[0].To != "tidewatch@planted.example" {
+		t.Errorf("letters %+v", letters)
+	}
+
+	want(t, choose("address=other%40x.example&digest=daily"), http.StatusSeeOther, "")
+	settings("waits for its confirmation", button)
+	want(t, choose("signin=yes&digest=daily"), http.StatusSeeOther, "")
+	settings("An address is confirmed.", ` value="daily" selected`)
+	equal(t, len(round()), 0) // the letter to the other address does not wait any more
+	want(t, choose("off=yes"), http.StatusSeeOther, "")
+	settings(button)
+	equal(t, b.count("hub.email_addresses"), 0)
+
+	list, err := b.store.ListSignIns(t.Context(), me)
+	if must(t, err); len(list) != 1 {
+		t.Fatalf("addresses of sign-ins: %+v", list)
+	}
+	b.ledger.Exec(`UPDATE hub.sessions SET email = $1 WHERE user_id = $2`, list[0].Sealed, b.mara.GetId()) // of another user
+	want(t, b.post(emailForm, url.Values{"signin": {"yes"}}, b.bySession()), 400, "", "Your sign-in has no verified e-mail address.")
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "!"+button)
+	w.step(false, http.MethodPost, "/sign-out", "")
+	equal(t, b.count("hub.sessions WHERE user_id = '"+string(me)+"' AND email IS NOT NULL"), 0)
+
+	b.deps.Accounts.Email.Enabled = false
+	has(t, b.send("GET", "/sign-in", ""), "!&amp;scope=")
+	signIn()
+	settings("!" + button)
+	equal(t, b.count("hub.sessions WHERE user_id = '"+string(me)+"' AND email IS NOT NULL"), 0)
+	b.deps.Accounts.Email.Enabled = true
+	has(t, b.send("GET", "/sign-in", ""), "&amp;scope=openid%20email")
+}
+
 // TestEmailLimits checks that a user and all users together send few letters to an address that is not confirmed.
 func TestEmailLimits(t *testing.T) {
 	t.Parallel()

@@ -231,7 +231,7 @@ var signedIn = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 func (b *fixture) signIn(op *operatorv1.Operator) string {
 	b.t.Helper()
 	who := operator.Operator{ID: operator.ID(op.GetId()), SessionVersion: op.GetSessionVersion()}
-	cookies, err := b.deps.Sessions.Start(b.t.Context(), who, b.clock.Now(), caller.Device{})
+	cookies, err := b.deps.Sessions.Start(b.t.Context(), who, b.clock.Now(), caller.Device{}, "")
 	must(b.t, err)
 	return "db_uid=" + cookies.UID + "; db_sig=" + cookies.Sig + "; __Host-db_bind=" + cookies.Bind
 }
@@ -400,7 +400,7 @@ func golden(t testing.TB, name string, w *answer) {
 	testkit.Golden(t, name+".json", out.Bytes())
 }
 
-// logins accepts the token jwt.<name>.sig as a login of the operator with that name.
+// logins accepts the token jwt.<name>.sig as a login of the operator with that name, whose address the provider has verified.
 type logins struct{}
 
 func (logins) Verify(_ context.Context, raw string) (operator.Identity, error) {
@@ -411,6 +411,7 @@ func (logins) Verify(_ context.Context, raw string) (operator.Identity, error) {
 	}
 	return operator.Identity{
 		SignedInAt: signedIn, Issuer: "https://issuer.example", Subject: "did:idp:" + name, Primary: true, Username: name, Name: strings.ToUpper(name),
+		Email: name + "@planted.example",
 	}, nil
 }
 

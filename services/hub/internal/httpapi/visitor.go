@@ -123,9 +123,10 @@ func (s *Server) PublicRead(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// StartSession stores a session and sets its cookies. Error: db_unavailable.
-func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
-	return s.settings.StartSession(c, op, signedInAt)
+// StartSession stores a session and sets its cookies. email is the encrypted address that the provider has verified; empty: none.
+// Error: db_unavailable.
+func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time, email string) error {
+	return s.settings.StartSession(c, op, signedInAt, email)
 }
 
 // EndSession ends the session of the request and removes the cookies. If all is true, it ends every session of the operator.

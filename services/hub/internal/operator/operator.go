@@ -54,6 +54,7 @@ type Identity struct {
 	Primary  bool   // the issuer is the first configured provider
 	Username string // may be empty
 	Name     string
+	Email    string // address that the provider has verified; may be empty
 	// SignedInAt is the time of the sign-in at the identity provider.
 	SignedInAt time.Time
 }

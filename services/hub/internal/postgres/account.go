@@ -34,7 +34,7 @@ func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.
 	for range maxSessionAttempts {
 		issuedAt, err := s.write.InsertSession(ctx, db.InsertSessionParams{
 			UserID: row.Operator, IssuedAt: row.IssuedAt, SignedInAt: row.SignedInAt, BindHash: row.Bind,
-			Browser: row.Device.Browser, Address: row.Device.Address,
+			Browser: row.Device.Browser, Address: row.Device.Address, Email: pg.Null(row.Email),
 		})
 		switch {
 		case err == nil:

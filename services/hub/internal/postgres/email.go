@@ -37,6 +37,25 @@ func (s *Store) SetEmail(ctx context.Context, user operator.ID, sealed string, d
 	})
 }
 
+// ListSignIns implements email.Store.
+func (s *Store) ListSignIns(ctx context.Context, user operator.ID) ([]email.SignIn, error) {
+	rows, err := s.read.ListSignInEmails(ctx, user)
+	return pg.Collect(rows, func(r db.ListSignInEmailsRow) email.SignIn {
+		return email.SignIn{Session: r.IssuedAt.UTC(), Sealed: r.Email}
+	}), err
+}
+
+// SetConfirmedEmail implements email.Store.
+func (s *Store) SetConfirmedEmail(ctx context.Context, user operator.ID, sealed string, digest email.Digest, now time.Time) error {
+	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		p := db.UpsertEmailParams{UserID: user, Address: sealed, Digest: digest, Now: now, Confirmed: true}
+		if err := q.UpsertEmail(ctx, p); err != nil {
+			return err
+		}
+		return q.DeleteEmailMessagesOf(ctx, user)
+	})
+}
+
 // SetDigest implements email.Store.
 func (s *Store) SetDigest(ctx context.Context, user operator.ID, digest email.Digest, now time.Time) error {
 	return s.write.SetDigest(ctx, db.SetDigestParams{UserID: user, Digest: digest, Now: now})

@@ -221,10 +221,11 @@ func (s *server) startSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.StartSession(c, operator.FromMessage(r.GetOperator()), who.SignedInAt); err != nil {
+	op := operator.FromMessage(r.GetOperator())
+	if err := s.StartSession(c, op, who.SignedInAt, s.Email.SealSignIn(op.ID, who.Email)); err != nil {
 		return err
 	}
-	s.DropDraftOfOthers(c, operator.ID(r.GetOperator().GetId()))
+	s.DropDraftOfOthers(c, op.ID)
 	back := c.QueryParam("return_to")
 	if !site.IsReturnPath(back) {
 		back = site.DevPath

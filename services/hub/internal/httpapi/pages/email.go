@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -28,6 +29,7 @@ const (
 type emailSection struct {
 	On       bool // the installation has a mail server, or the visitor has settings
 	Enabled  bool // an address can be entered
+	SignIn   bool // the address of the sign-in can be used
 	Settings email.Settings
 	Typed    string       // address that the visitor entered
 	Digest   email.Digest // choice of the form
@@ -45,15 +47,23 @@ var emailChoices = []emailChoice{
 	{email.Off, "No digest"}, {email.Daily, "Every day at 08:00 UTC"}, {email.Weekly, "Every Monday at 08:00 UTC"},
 }
 
-func (s *server) emailSection(settings email.Settings) emailSection {
-	return emailSection{
-		On: s.Email.Enabled || settings.Digest != "", Enabled: s.Email.Enabled, Settings: settings,
-		Digest: cmp.Or(settings.Digest, email.Off), Choices: emailChoices,
+// readEmail returns the section of a visitor. session is the second at which the session was issued. Error: db_unavailable.
+func (s *server) readEmail(ctx context.Context, me operator.ID, session time.Time) (emailSection, error) {
+	set, err := s.Email.Settings(ctx, me)
+	if err != nil {
+		return emailSection{}, err
 	}
+	out := emailSection{
+		On: s.Email.Enabled || set.Digest != "", Enabled: s.Email.Enabled, Settings: set, Digest: cmp.Or(set.Digest, email.Off),
+		Choices: emailChoices,
+	}
+	out.SignIn, err = s.Email.CanUseSignIn(ctx, me, session, set)
+	return out, err
 }
 
-// changeEmail handles POST /settings/email. With the field off it deletes the address of the visitor. With the field address it
-// replaces the address and sends a letter that confirms it. Otherwise it changes the digest.
+// changeEmail handles POST /settings/email. With the field off it deletes the address of the visitor. With the field signin it
+// replaces the address by the verified one of the sign-in. With the field address it replaces the address and sends a letter that
+// confirms it. Otherwise it changes the digest.
 func (s *server) changeEmail(c echo.Context) error {
 	v, form, err := s.ReadForm(c)
 	if err != nil && !site.IsExpired(err) {
@@ -69,6 +79,8 @@ func (s *server) changeEmail(c echo.Context) error {
 	case err != nil:
 	case form.Has("off"):
 		done, err = "email-off", s.Email.SwitchOff(ctx, me)
+	case form.Has("signin"):
+		done, err = "email-on", s.Email.UseSignIn(ctx, me, s.SessionStart(c), digest)
 	case form.Has("address"):
 		done, err = "email", s.Email.Set(ctx, me, strings.TrimSpace(form.Get("address")), digest)
 	default:

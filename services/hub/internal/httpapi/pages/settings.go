@@ -16,7 +16,6 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
-	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
@@ -55,6 +54,7 @@ var settingsNotices = map[string]string{
 	"push-on": "Notifications are on.", "push-off": "Notifications are off.", "revoked": "The device is signed out.",
 	"export":    "Your data is ready. Download it on this device within 24 hours.",
 	"email":     "A confirmation letter is sent. Open its link within 24 hours.",
+	"email-on":  "The address of your sign-in is confirmed.",
 	"email-off": "E-mail is off and the address is deleted.",
 	"digest":    "The digest is saved.",
 	"reopened":  "Your account is open again. Create new API keys, and connect your apps and streams again.",
@@ -77,18 +77,21 @@ func (s *server) showSettings(c echo.Context, status int, v site.Viewer, set fun
 		return s.Sessions.List(ctx, me)
 	})
 	export := site.ReadPart(g, "export", func(ctx context.Context) (account.Export, error) { return s.People.Data.LastExport(ctx, me) })
-	mail := site.ReadPart(g, "email", func(ctx context.Context) (email.Settings, error) { return s.Email.Settings(ctx, me) })
+	mail := site.ReadPart(g, "email", func(ctx context.Context) (emailSection, error) {
+		return s.readEmail(ctx, me, s.SessionStart(c))
+	})
 	unavailable := g.Wait()
 	p := settingsPage{
 		Layout: s.NewLayout(c, "Settings", "", ""), Handle: v.Handle,
 		Devices: deviceRows(devices.Value, s.SessionStart(c)), PushKey: s.PushKey,
-		Email: s.emailSection(mail.Value),
+		Email: mail.Value,
 	}
 	p.Here = slices.ContainsFunc(p.Devices, func(one deviceRow) bool { return one.Current && !one.Pushes })
 	if s.Now().Before(export.Value.Until()) {
 		p.Export, p.HasFile = export.Value, export.Value.Session.Equal(s.SessionStart(c))
 	}
 	p.Unavailable, p.Unlisted = unavailable, true
+	p.Email.On = p.Email.On || unavailable["email"] && s.Email.Enabled
 	set(&p)
 	return s.RenderParts(c, g, status, "settings", p)
 }

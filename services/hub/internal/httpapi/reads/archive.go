@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -27,7 +28,7 @@ var archiveReadme string
 // LedgerSections lists the sections of rows that the ledger stores about an account besides its calls.
 var LedgerSections = []string{
 	"account", "api_keys", "unconfirmed_calls", "request_keys", "webhooks", "webhook_deliveries", "stations", "created_markets",
-	"proposed_outcomes", "account_changes", "former_handles",
+	"proposed_outcomes", "account_changes", "former_handles", "notices",
 }
 
 // Archive streams everything that is stored about an operator as a ZIP archive. It has one page of rows in memory. Error:
@@ -127,17 +128,37 @@ func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Ope
 	return z.Close()
 }
 
-// emailRows returns the e-mail settings of an account, with the decrypted address. There are none without settings.
-func (s *Server) emailRows(ctx context.Context, me operator.ID) ([]account.Row, error) {
+// emailRows returns the decrypted addresses of an account: the one of the settings, with them, and those of the sign-ins.
+func (s *Server) emailRows(ctx context.Context, me operator.ID) (rows []account.Row, err error) {
 	set, err := s.Email.Settings(ctx, me)
-	if err != nil || set.Digest == "" {
+	if err != nil {
 		return nil, err
 	}
-	row, err := json.Marshal(map[string]any{
-		"address": s.Email.Address(me, set.Sealed), "confirmedAt": protocol.StampOrNull(set.ConfirmedAt), "digest": set.Digest,
-		"bouncedAt": protocol.StampOrNull(set.BouncedAt),
-	})
-	return []account.Row{{Key: "1", JSON: string(row)}}, err
+	signIns, err := s.Email.SignIns(ctx, me)
+	if err != nil {
+		return nil, err
+	}
+	var list []map[string]any
+	if set.Digest != "" {
+		list = append(list, map[string]any{
+			"address": s.Email.Address(me, set.Sealed), "confirmedAt": protocol.StampOrNull(set.ConfirmedAt), "digest": set.Digest,
+			"bouncedAt": protocol.StampOrNull(set.BouncedAt), "session": nil,
+		})
+	}
+	for _, one := range signIns {
+		list = append(list, map[string]any{
+			"address": s.Email.Address(me, one.Sealed), "confirmedAt": nil, "digest": nil, "bouncedAt": nil,
+			"session": protocol.Stamp(one.Session),
+		})
+	}
+	for i, members := range list {
+		row, err := json.Marshal(members)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, account.Row{Key: strconv.Itoa(i), JSON: string(row)})
+	}
+	return rows, nil
 }
 
 // writeCalls writes the record of an operator in one format.

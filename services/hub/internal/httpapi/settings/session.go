@@ -63,7 +63,7 @@ func (s *Server) SignIn(c echo.Context) error {
 		return err
 	}
 	op := operator.FromMessage(r.GetOperator())
-	if err := s.StartSession(c, op, who.SignedInAt); err != nil {
+	if err := s.StartSession(c, op, who.SignedInAt, ""); err != nil {
 		return err
 	}
 	return httpx.OK(c, openapi.SignedIn{Ok: true, User: openapi.SignedIn_User{
@@ -72,10 +72,11 @@ func (s *Server) SignIn(c echo.Context) error {
 	}})
 }
 
-// StartSession stores a session and sets its cookies. Error: db_unavailable.
-func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time) error {
+// StartSession stores a session and sets its cookies. email is the encrypted address that the provider has verified; empty: none.
+// Error: db_unavailable.
+func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt time.Time, email string) error {
 	r := c.Request()
-	cookies, err := s.Sessions.Start(r.Context(), op, signedInAt, caller.DeviceOf(r.UserAgent(), c.RealIP()))
+	cookies, err := s.Sessions.Start(r.Context(), op, signedInAt, caller.DeviceOf(r.UserAgent(), c.RealIP()), email)
 	if err != nil {
 		return err
 	}

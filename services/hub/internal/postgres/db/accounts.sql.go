@@ -14,7 +14,7 @@ import (
 )
 
 const closeAccount = `-- name: CloseAccount :exec
-WITH ended AS (UPDATE sessions SET push = NULL WHERE user_id = $1 AND push IS NOT NULL)
+WITH ended AS (UPDATE sessions SET push = NULL, email = NULL WHERE user_id = $1 AND (push IS NOT NULL OR email IS NOT NULL))
 SELECT close_account($1::uuid, $2::text, $3::timestamptz)
 `
 
@@ -188,7 +188,7 @@ func (q *Queries) EndHandleChange(ctx context.Context, arg EndHandleChangeParams
 }
 
 const endSession = `-- name: EndSession :exec
-UPDATE sessions SET ended_at = $1::timestamptz, push = NULL WHERE user_id = $2 AND issued_at = $3 AND ended_at IS NULL
+UPDATE sessions SET ended_at = $1::timestamptz, push = NULL, email = NULL WHERE user_id = $2 AND issued_at = $3 AND ended_at IS NULL
 `
 
 type EndSessionParams struct {
@@ -203,7 +203,7 @@ func (q *Queries) EndSession(ctx context.Context, arg EndSessionParams) error {
 }
 
 const endSessions = `-- name: EndSessions :exec
-UPDATE sessions SET ended_at = $1::timestamptz, push = NULL WHERE user_id = $2 AND ended_at IS NULL
+UPDATE sessions SET ended_at = $1::timestamptz, push = NULL, email = NULL WHERE user_id = $2 AND ended_at IS NULL
 `
 
 type EndSessionsParams struct {
@@ -382,10 +382,10 @@ func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) (boo
 }
 
 const insertSession = `-- name: InsertSession :one
-INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash, used_at, browser, address)
+INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash, used_at, browser, address, email)
 SELECT
     $1, $2::timestamptz - free.n * interval '1 second', $3, $4,
-    $2::timestamptz, $5, $6
+    $2::timestamptz, $5, $6, $7
 FROM (
     SELECT n
     FROM generate_series(0, 599) AS n
@@ -406,6 +406,7 @@ type InsertSessionParams struct {
 	BindHash   []byte
 	Browser    string
 	Address    string
+	Email      *string
 }
 
 // Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
@@ -418,6 +419,7 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (t
 		arg.BindHash,
 		arg.Browser,
 		arg.Address,
+		arg.Email,
 	)
 	var issued_at time.Time
 	err := row.Scan(&issued_at)

@@ -293,6 +293,37 @@ func (q *Queries) ListEmailMessages(ctx context.Context, arg ListEmailMessagesPa
 	return items, nil
 }
 
+const listSignInEmails = `-- name: ListSignInEmails :many
+SELECT issued_at, email::text AS email FROM sessions
+WHERE user_id = $1 AND ended_at IS NULL AND email IS NOT NULL ORDER BY issued_at DESC
+`
+
+type ListSignInEmailsRow struct {
+	IssuedAt time.Time
+	Email    string
+}
+
+// Returns the addresses of the active sessions of a user, the newest session first.
+func (q *Queries) ListSignInEmails(ctx context.Context, userID operator.ID) ([]ListSignInEmailsRow, error) {
+	rows, err := q.db.Query(ctx, listSignInEmails, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSignInEmailsRow
+	for rows.Next() {
+		var i ListSignInEmailsRow
+		if err := rows.Scan(&i.IssuedAt, &i.Email); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const queueDigests = `-- name: QueueDigests :execrows
 WITH due AS (
     SELECT a.user_id, a.digest_from FROM email_addresses a
@@ -409,26 +440,29 @@ func (q *Queries) SetEmailToken(ctx context.Context, arg SetEmailTokenParams) (i
 }
 
 const upsertEmail = `-- name: UpsertEmail :exec
-INSERT INTO email_addresses AS a (user_id, address, digest, digest_from) VALUES ($1, $2::text, $3, $4)
+INSERT INTO email_addresses AS a (user_id, address, digest, digest_from, confirmed_at)
+VALUES ($1, $2::text, $3, $4, CASE WHEN $5::boolean THEN $4::timestamptz END)
 ON CONFLICT (user_id) DO UPDATE SET
-    address = excluded.address, confirmed_at = NULL, token_hash = NULL, token_until = NULL, digest = excluded.digest,
+    address = excluded.address, confirmed_at = excluded.confirmed_at, token_hash = NULL, token_until = NULL, digest = excluded.digest,
     digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL
 `
 
 type UpsertEmailParams struct {
-	UserID  operator.ID
-	Address string
-	Digest  email.Digest
-	Now     time.Time
+	UserID    operator.ID
+	Address   string
+	Digest    email.Digest
+	Now       time.Time
+	Confirmed bool
 }
 
-// Replaces the address of a user. The new one is not confirmed.
+// Replaces the address of a user.
 func (q *Queries) UpsertEmail(ctx context.Context, arg UpsertEmailParams) error {
 	_, err := q.db.Exec(ctx, upsertEmail,
 		arg.UserID,
 		arg.Address,
 		arg.Digest,
 		arg.Now,
+		arg.Confirmed,
 	)
 	return err
 }

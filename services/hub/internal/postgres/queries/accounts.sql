@@ -1,10 +1,10 @@
 -- name: InsertSession :one
 -- Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
 -- concurrent sign-in used that second.
-INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash, used_at, browser, address)
+INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash, used_at, browser, address, email)
 SELECT
     @user_id, sqlc.arg(issued_at)::timestamptz - free.n * interval '1 second', @signed_in_at, @bind_hash,
-    sqlc.arg(issued_at)::timestamptz, @browser, @address
+    sqlc.arg(issued_at)::timestamptz, @browser, @address, sqlc.narg(email)
 FROM (
     SELECT n
     FROM generate_series(0, 599) AS n
@@ -55,10 +55,10 @@ SELECT (b.same = 0 AND b.devices > 0)::boolean AS new_device FROM before b;
 DELETE FROM devices WHERE used_at < @before;
 
 -- name: EndSession :exec
-UPDATE sessions SET ended_at = @now::timestamptz, push = NULL WHERE user_id = @user_id AND issued_at = @issued_at AND ended_at IS NULL;
+UPDATE sessions SET ended_at = @now::timestamptz, push = NULL, email = NULL WHERE user_id = @user_id AND issued_at = @issued_at AND ended_at IS NULL;
 
 -- name: EndSessions :exec
-UPDATE sessions SET ended_at = @now::timestamptz, push = NULL WHERE user_id = @user_id AND ended_at IS NULL;
+UPDATE sessions SET ended_at = @now::timestamptz, push = NULL, email = NULL WHERE user_id = @user_id AND ended_at IS NULL;
 
 -- name: DeleteOldSessions :execrows
 DELETE FROM sessions WHERE used_at < @before;
@@ -206,7 +206,7 @@ WHERE p.section = @section AND (p.user_id IS NOT NULL AND p.user_id = @user_id O
 ORDER BY p.key;
 
 -- name: CloseAccount :exec
-WITH ended AS (UPDATE sessions SET push = NULL WHERE user_id = @user_id AND push IS NOT NULL)
+WITH ended AS (UPDATE sessions SET push = NULL, email = NULL WHERE user_id = @user_id AND (push IS NOT NULL OR email IS NOT NULL))
 SELECT close_account(@user_id::uuid, @handle::text, @now::timestamptz);
 
 -- name: DeleteProfileLink :exec

@@ -2,11 +2,17 @@
 SELECT address, confirmed_at, digest, bounced_at FROM email_addresses WHERE user_id = @user_id;
 
 -- name: UpsertEmail :exec
--- Replaces the address of a user. The new one is not confirmed.
-INSERT INTO email_addresses AS a (user_id, address, digest, digest_from) VALUES (@user_id, @address::text, @digest, @now)
+-- Replaces the address of a user.
+INSERT INTO email_addresses AS a (user_id, address, digest, digest_from, confirmed_at)
+VALUES (@user_id, @address::text, @digest, @now, CASE WHEN @confirmed::boolean THEN sqlc.arg(now)::timestamptz END)
 ON CONFLICT (user_id) DO UPDATE SET
-    address = excluded.address, confirmed_at = NULL, token_hash = NULL, token_until = NULL, digest = excluded.digest,
+    address = excluded.address, confirmed_at = excluded.confirmed_at, token_hash = NULL, token_until = NULL, digest = excluded.digest,
     digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL;
+
+-- name: ListSignInEmails :many
+-- Returns the addresses of the active sessions of a user, the newest session first.
+SELECT issued_at, email::text AS email FROM sessions
+WHERE user_id = @user_id AND ended_at IS NULL AND email IS NOT NULL ORDER BY issued_at DESC;
 
 -- name: DeleteEmailMessagesOf :exec
 DELETE FROM email_messages WHERE user_id = @user_id;

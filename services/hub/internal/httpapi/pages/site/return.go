@@ -65,14 +65,18 @@ func ReturnLabel(address string) string {
 }
 
 // StartSignIn sets the state cookie of a sign-in and returns the URL of the sign-in at the provider. back is the path to which
-// the sign-in returns. Without a configured provider, it returns "".
+// the sign-in returns. With a mail server, it asks for the e-mail address of the visitor. Without a configured provider, it returns "".
 func (s *Site) StartSignIn(c echo.Context, back string) string {
 	if s.LoginURL == "" {
 		return ""
 	}
 	state := rand.Text()
 	s.SetCookie(c, DevPath, CookieState, state, stateLife)
-	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
+	to := s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
+	if s.Email.Enabled {
+		to += "&scope=openid%20email"
+	}
+	return to
 }
 
 // RedirectToSignIn redirects to the identity provider. back is the path to which the sign-in returns. A path that is too long is
