@@ -3,7 +3,9 @@ package recovery
 import (
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -155,5 +157,87 @@ func TestManyFollowersDelayNoOther(t *testing.T) {
 	t.Logf("%d followers of one call: longest %v", d.Count(), d.Quantile(1))
 	if got := d.Quantile(1); d.Count() != many || got > time.Minute {
 		t.Errorf("%d of %d followers were notified, the last one %v after the call; want all within a minute", d.Count(), many, got)
+	}
+}
+
+// TestEachNoticeNotifiesOnce lets the calls of operators show skill in waves, and a webhook fail for three days, and kills the hub that
+// reads the notices of the ledger at random moments. Each operator must have exactly one notification, and the owner of the webhook one
+// for each deactivation.
+func TestEachNoticeNotifiesOnce(t *testing.T) {
+	s := stack.Exclusive(t, stack.Hubs(2))
+	people, waves := s.SeedOperators(t, stack.Size(t, 120, 300, 1000)), 6
+	var ids []string
+	for _, o := range people {
+		ids = append(ids, o.ID)
+	}
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := s.DB(t).Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`INSERT INTO api.board_rows (user_id, lane, tier, handle, score, won, lost, void, total, calls, takes, month_score, month_done, cast_all, cast_month, counted, viewer_minutes)
+		SELECT id, '', tier, handle, 0, 20, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0 FROM api.users WHERE id = ANY ($1::uuid[]) ON CONFLICT DO NOTHING`, ids)
+	exec(`INSERT INTO api.operator_tallies (user_id, lane, price_bps, confidence, calls, wins)
+		SELECT unnest($1::uuid[]), 'SCIENCE', 5000, 0, 20, 20 ON CONFLICT DO NOTHING`, ids)
+
+	owner := s.NewOperator(t)
+	var calls atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	t.Cleanup(receiver.Close)
+	key, webhooks := stack.Bearer(owner.Key), s.API+"/api/v1/webhooks"
+	hook := stack.Post(t, webhooks, key, stack.Body(stack.JSON{"url": receiver.URL, "channels": []string{"me"}})).
+		Require(http.StatusCreated).Text("id")
+	fail := func() {
+		t.Helper()
+		stack.Eventually(t, time.Minute, "a failed delivery", func() bool {
+			return stack.Query[bool](t, s, `SELECT coalesce(bool_or(failing_since IS NOT NULL), false) FROM api.webhooks WHERE id = $1 AND active`, hook)
+		})
+		exec(`UPDATE api.webhooks SET failing_since = now() - interval '3 days' WHERE id = $1`, hook)
+		stack.Eventually(t, 2*time.Minute, "the deactivation of the webhook", func() bool {
+			return !stack.Query[bool](t, s, `SELECT active FROM api.webhooks WHERE id = $1`, hook)
+		})
+	}
+	stored := func(kind string) int {
+		return stack.Query[int](t, s, "SELECT count(*) FROM hub.notifications WHERE kind = $1", kind)
+	}
+	leader := func() int {
+		return stack.Query[int](t, s, "SELECT coalesce(min(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7201034 AND granted")
+	}
+	owner.NewCall(t, s.NewNativeMarket(t, 5000, nil), "YES", 5000, nil)
+
+	hubs, ended := []string{"hub", "hub-2"}, 0
+	for i := range waves {
+		exec(`INSERT INTO api.board_due (user_id, lane) SELECT unnest($1::uuid[]), '' ON CONFLICT DO NOTHING`,
+			ids[i*len(ids)/waves:(i+1)*len(ids)/waves])
+		if i == 1 {
+			fail()
+		}
+		stack.Wait(t, time.Duration(2000+rand.IntN(4000))*time.Millisecond)
+		before := leader()
+		if s.Crash(t, hubs[i%2]); leader() != before {
+			ended++
+		}
+	}
+	stack.Eventually(t, 2*time.Minute, "the notifications of all operators", func() bool { return stored("skill_confirmed") >= len(ids) })
+	stack.Eventually(t, time.Minute, "the notification of the owner", func() bool { return stored("webhook_deactivated") >= 1 })
+	stack.Send(t, http.MethodPatch, webhooks+"/"+hook, key, stack.Body(stack.JSON{"active": true})).Require(http.StatusOK)
+	fail()
+	exec(`INSERT INTO api.board_due (user_id, lane) SELECT unnest($1::uuid[]), '' ON CONFLICT DO NOTHING`, ids) // shown before
+	stack.Eventually(t, time.Minute, "the second notification of the owner", func() bool { return stored("webhook_deactivated") >= 2 })
+	stack.Eventually(t, time.Minute, "the edges of all operators", func() bool {
+		return stack.Query[int](t, s, "SELECT count(*) FROM api.board_due") == 0
+	})
+	stack.Wait(t, 7*time.Second) // two reads of the notices
+	users := stack.Query[int](t, s, "SELECT count(DISTINCT user_id) FROM hub.notifications WHERE kind = 'skill_confirmed' AND count = 1")
+	if n := stored("skill_confirmed"); n != len(ids) || users != n || ended == 0 {
+		t.Errorf("%d notifications of %d operators after %d kills of the worker, want one for each of %d", n, users, ended, len(ids))
+	}
+	mine := stack.Query[int](t, s, "SELECT count(*) FROM hub.notifications WHERE kind = 'webhook_deactivated' AND user_id = $1 AND count = 1", owner.ID)
+	if n := stored("webhook_deactivated"); n != 2 || mine != 2 {
+		t.Errorf("%d notifications of two deactivations after %d failed deliveries, %d of them to the owner", n, calls.Load(), mine)
 	}
 }
