@@ -67,6 +67,11 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	post(t, s.Hub+"/report", x.session, form("subject", "profile:"+friend.Handle, "reason", word)).Require(http.StatusOK)
 	post(t, s.Hub+"/api/live/"+x.Handle+"/view", stack.Body(stack.JSON{}))
 	post(t, s.Hub+"/settings/email", x.session, form("address", word+"@example.org")).Require(http.StatusSeeOther)
+	stack.Query[int](t, s, `WITH n AS (INSERT INTO api.notices (user_id, kind, key, text, at)
+		VALUES ($1, 'webhook_deactivated', 'x', $2, now()) RETURNING 1) SELECT count(*) FROM n`, x.ID, word+".example")
+	stack.Eventually(t, 30*time.Second, "the notification of the webhook", func() bool {
+		return get(t, s.Hub+"/notifications", x.session).Contains(word)
+	})
 	stack.Eventually(t, 30*time.Second, "the planted text on pages", func() bool {
 		return get(t, s.Hub+"/u/"+x.Handle).Contains(word) && get(t, s.Hub+"/receipts/"+call).Contains(word) &&
 			get(t, s.Hub+"/feed.xml").Contains(word) && get(t, s.Hub+"/search?q="+word).Contains(x.Handle) && strings.Contains(hook.last(), word)
@@ -176,6 +181,9 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	}
 	if n := stack.Query[int](t, s, `SELECT count(*) FROM hub.email_addresses WHERE user_id = $1`, x.ID); n > 0 {
 		t.Error("the e-mail address is stored")
+	}
+	if n := stack.Query[int](t, s, `SELECT count(*) FROM api.notices WHERE user_id = $1`, x.ID); n > 0 {
+		t.Error("a notice is stored")
 	}
 	if after := numbers(); after != before {
 		t.Errorf("the numbers were %s and are %s", before, after)

@@ -30,7 +30,9 @@ func TestHandleChanges(t *testing.T) {
 	if to := change(session, present).Require(http.StatusSeeOther).Header.Get("Location"); to != "/settings/profile?done=handle" {
 		t.Errorf("the change leads to %s", to)
 	}
-	for _, path := range []string{"/u/*", "/u/*?state=open", "/u/*/feed.xml", "/u/*/picture", "/live/*", "/tip/*", "/operator/*/embed"} {
+	for _, path := range []string{
+		"/u/*", "/u/*?state=open", "/u/*/feed.xml", "/u/*/picture", "/live/*", "/tip/*", "/operator/*/embed", "/overlay/*",
+	} {
 		a := get(t, s.Hub+strings.Replace(path, "*", former, 1), stack.Header("Accept", "text/html"))
 		a.Require(http.StatusMovedPermanently)
 		if to := a.Header.Get("Location"); to != strings.Replace(path, "*", present, 1) {
