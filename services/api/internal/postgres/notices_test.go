@@ -39,8 +39,8 @@ func (b *bundle) addRecord(user string, calls, wins int) {
 	}
 }
 
-// TestSkillIsNoticedOnce checks that an operator gets a notice when the calls show skill for the first time, and not again after the
-// notice was deleted, and that a closed account gets none.
+// TestSkillIsNoticedOnce checks that an operator gets a notice when the calls show skill for the first time, and not again after
+// the notice was deleted, and that a closed account gets none.
 func TestSkillIsNoticedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -104,16 +104,16 @@ func TestSkillOfBeforeIsNotNoticed(t *testing.T) {
 	}
 }
 
-// TestDeactivationIsNoticed checks that each deactivation of a failing webhook is one notice, with the host of its URL, and that a
-// failed attempt does not activate a webhook that was deactivated in the meantime.
+// TestDeactivationIsNoticed checks that each deactivation of a failing webhook is one notice, with the host of its URL, and that
+// a failed attempt does not activate a webhook that was deactivated in the meantime.
 func TestDeactivationIsNoticed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	mara, _ := b.operator("mara")
 	key := must(b.ListKeys(t.Context(), mara))(t)[0].ID
 	h := webhook.Hook{
-		ID: uuid.NewString(), OwnerID: mara, KeyID: key, URL: "https://bot.example:8443?secret=x", Active: true, Revision: 1, CreatedAt: noon,
-		Channels: []feed.Channel{"signals"}, Types: []feed.Type{}, Secret: []byte("sealed"),
+		ID: uuid.NewString(), OwnerID: mara, KeyID: key, URL: "https://bot.example:8443?secret=x", Active: true, Revision: 1,
+		CreatedAt: noon, Channels: []feed.Channel{"signals"}, Types: []feed.Type{}, Secret: []byte("sealed"),
 	}
 	if err := b.CreateWebhook(t.Context(), h); err != nil {
 		t.Fatal(err)
@@ -180,8 +180,8 @@ func TestDeactivationIsNoticed(t *testing.T) {
 	}
 }
 
-// TestNoticesAreNotSkipped checks that a reader that continues after the last id misses no notice of a transaction that commits late: the
-// next writer waits for it.
+// TestNoticesAreNotSkipped checks that a reader that continues after the last id misses no notice of a transaction that commits
+// late: the next writer waits for it.
 func TestNoticesAreNotSkipped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -102,8 +102,8 @@ func (s *Store) Ping(ctx context.Context) error {
 // Waiting returns the number of calls in the queues that are not yet written.
 func (s *Store) Waiting() int { return s.filings.Len() + s.lockedFilings.Len() }
 
-// SweepKeys deletes idempotency keys that are older than 24 hours, former handles whose time has ended, notices that are older than
-// operator.NoticeLife, and the references to accounts that were deleted operator.FormerPeriod ago.
+// SweepKeys deletes idempotency keys that are older than 24 hours, former handles whose time has ended, notices that are older
+// than operator.NoticeLife, and the references to accounts that were deleted operator.FormerPeriod ago.
 func (s *Store) SweepKeys(ctx context.Context) error {
 	now := s.now().UTC()
 	if err := s.q.DeleteOldFormerAccounts(ctx, now.Add(-operator.FormerPeriod)); err != nil {

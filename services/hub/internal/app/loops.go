@@ -130,8 +130,8 @@ func (a *App) notifyClosing(ctx context.Context) error {
 	})
 }
 
-// notifyOperators notifies users of the private facts of the ledger every notification.NoticeInterval. It continues after an error and
-// logs only the first of consecutive errors.
+// notifyOperators notifies users of the private facts of the ledger every notification.NoticeInterval. It continues after an error
+// and logs only the first of consecutive errors.
 func (a *App) notifyOperators(ctx context.Context) error {
 	failing := false
 	return dbtime.Every(ctx, notification.NoticeInterval, func() error {

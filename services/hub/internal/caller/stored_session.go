@@ -72,13 +72,15 @@ type cachedSession struct {
 	readAt time.Time
 }
 
-// Start stores a session and returns its cookies. email is the encrypted address that the provider has verified; empty: none. Error:
-// db_unavailable.
+// Start stores a session and returns its cookies. email is the encrypted address that the provider has verified; empty: none.
+// Error: db_unavailable.
 func (s *Sessions) Start(
 	ctx context.Context, op operator.Operator, signedInAt time.Time, from Device, email string,
 ) (SessionCookies, error) {
 	now := s.now().UTC()
-	row := StoredSession{Operator: op.ID, IssuedAt: now.Truncate(time.Second), SignedInAt: signedInAt.UTC(), Device: from, Email: email}
+	row := StoredSession{
+		Operator: op.ID, IssuedAt: now.Truncate(time.Second), SignedInAt: signedInAt.UTC(), Device: from, Email: email,
+	}
 	var out SessionCookies
 	if s.bound {
 		out.Bind = rand.Text()

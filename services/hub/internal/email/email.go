@@ -107,8 +107,8 @@ func (s *Service) Set(ctx context.Context, user operator.ID, typed string, diges
 	return s.Store.SetEmail(ctx, user, s.seal(user, address), digest, s.Now())
 }
 
-// SealSignIn encrypts the address that the identity provider has verified at a sign-in. It returns "" without a mail server, and for an
-// address to which no letter can be sent.
+// SealSignIn encrypts the address that the identity provider has verified at a sign-in. It returns "" without a mail server, and
+// for an address to which no letter can be sent.
 func (s *Service) SealSignIn(user operator.ID, verified string) string {
 	address, err := parseAddress(verified)
 	if err != nil || !s.Enabled {
@@ -128,8 +128,8 @@ func (s *Service) CanUseSignIn(ctx context.Context, user operator.ID, session ti
 	return s.Enabled && one != "" && (set.ConfirmedAt.IsZero() || s.Address(user, one) != s.Address(user, set.Sealed)), err
 }
 
-// UseSignIn replaces the address of a user by that of the sign-in of a session, which needs no letter because the identity provider has
-// verified it. Errors: ErrSignIn, db_unavailable.
+// UseSignIn replaces the address of a user by that of the sign-in of a session, which needs no letter because the identity
+// provider has verified it. Errors: ErrSignIn, db_unavailable.
 func (s *Service) UseSignIn(ctx context.Context, user operator.ID, session time.Time, digest Digest) error {
 	one, err := s.signIn(ctx, user, session)
 	if err == nil && (one == "" || !s.Enabled) {

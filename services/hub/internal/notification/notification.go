@@ -101,7 +101,7 @@ type Fact struct {
 	SignalID string
 	Status   string // result of a call; empty: none
 	Score    int32  // points of the call, valid with Status; 0 for a call that is not counted
-	Reason   string // why the call is void; of a fact about the account, a text for the user; of ForecasterLive, the id of the broadcast
+	Reason   string // why the call is void; of a fact about the account, a text for the user; of ForecasterLive, the broadcast
 	Count    int64
 	Seq      int64  // number of the event
 	Key      string // identifies a fact that is no event, among those of its kind

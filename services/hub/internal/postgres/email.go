@@ -46,7 +46,9 @@ func (s *Store) ListSignIns(ctx context.Context, user operator.ID) ([]email.Sign
 }
 
 // SetConfirmedEmail implements email.Store.
-func (s *Store) SetConfirmedEmail(ctx context.Context, user operator.ID, sealed string, digest email.Digest, now time.Time) error {
+func (s *Store) SetConfirmedEmail(
+	ctx context.Context, user operator.ID, sealed string, digest email.Digest, now time.Time,
+) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		p := db.UpsertEmailParams{UserID: user, Address: sealed, Digest: digest, Now: now, Confirmed: true}
 		if err := q.UpsertEmail(ctx, p); err != nil {

@@ -150,7 +150,8 @@ func followingRow(e *feedv1.Event) (feedRow, bool) {
 	case "signal.event":
 		return r, d.Event.Type == "take"
 	case "operator.live":
-		r.Label, r.Title, r.URL, r.Fact = "Live", "Watch the broadcast of "+r.Handle, recapPath(protocol.Handle(e.GetHandle()), d.ShowID), ""
+		r.Label, r.Title, r.Fact = "Live", "Watch the broadcast of "+r.Handle, ""
+		r.URL = recapPath(protocol.Handle(e.GetHandle()), d.ShowID)
 		return r, d.Approved
 	}
 	return r, true

@@ -86,8 +86,8 @@ var stateTexts = map[string][2]string{
 	livestream.StateLive:  {"Live", ""},
 }
 
-// recapOf returns the canonical id of a session of an operator that was on air and has ended. It returns "" for a session without a
-// recap, whose address leads to the page of the operator: one that is open or was not on air. Errors: livestream.ErrNoShow,
+// recapOf returns the canonical id of a session of an operator that was on air and has ended. It returns "" for a session without
+// a recap, whose address leads to the page of the operator: one that is open or was not on air. Errors: livestream.ErrNoShow,
 // db_unavailable.
 func (s *server) recapOf(ctx context.Context, handle protocol.Handle, showID string) (string, error) {
 	id, ok := request.ParseUUID(showID)

@@ -114,7 +114,8 @@ func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim
 	}
 }
 
-// recapPath returns the path of a session: its recap, or the live broadcast until it ends. An empty showID is the page of the operator.
+// recapPath returns the path of a session: its recap, or the live broadcast until it ends. Without a showID, it returns the path
+// of the page of the operator.
 func recapPath(handle protocol.Handle, showID string) string {
 	if showID == "" {
 		return site.LivePath + string(handle)

@@ -43,8 +43,8 @@ type overlayPage struct {
 	Test                   bool // shows a test card instead of the market
 }
 
-// overlay handles GET /overlay/{handle}, the overlay page of an operator. It redirects from a former handle to the present one. The
-// page depends only on the URL, not on the visitor, and is shown while the ledger is unavailable.
+// overlay handles GET /overlay/{handle}, the overlay page of an operator. It redirects from a former handle to the present one.
+// The page depends only on the URL, not on the visitor, and is shown while the ledger is unavailable.
 func (s *server) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {

@@ -65,7 +65,8 @@ func ReturnLabel(address string) string {
 }
 
 // StartSignIn sets the state cookie of a sign-in and returns the URL of the sign-in at the provider. back is the path to which
-// the sign-in returns. With a mail server, it asks for the e-mail address of the visitor. Without a configured provider, it returns "".
+// the sign-in returns. With a mail server, it asks for the e-mail address of the visitor. Without a configured provider, it
+// returns "".
 func (s *Site) StartSignIn(c echo.Context, back string) string {
 	if s.LoginURL == "" {
 		return ""

@@ -79,8 +79,8 @@ type Deps struct {
 	// CountConsent charges a request for the consent page to the rate limit of the session.
 	Visitor      func(c echo.Context) (grant.Visitor, string, error)
 	CountConsent func(c echo.Context, who grant.Visitor) error
-	// StartSession stores a session and sets its cookies; address is the encrypted address that the provider has verified. EndSession
-	// ends the session of the request. If all is true, it ends every session of the operator.
+	// StartSession stores a session and sets its cookies; address is the encrypted address that the provider has verified.
+	// EndSession ends the session of the request. If all is true, it ends every session of the operator.
 	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time, address string) error
 	EndSession   func(c echo.Context, all bool) error
 	// SessionOwner returns the operator that the session cookies name, also if the session has ended; "" without one. Seal
