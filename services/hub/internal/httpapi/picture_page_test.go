@@ -32,7 +32,7 @@ func upload(t testing.TB, grey uint8) string {
 // saveProfile sends the profile form of mara_k with a picture and its address.
 func (b *fixture) saveProfile(avatarURL, picture string) *answer {
 	b.t.Helper()
-	form := url.Values{"displayName": {"Mara K"}, "bio": {"typed"}, "links": {""}, "payoutAddress": {""}, "avatarUrl": {avatarURL}, "picture": {picture}}
+	form := url.Values{"displayName": {"Mara K"}, "bio": {"typed"}, "avatarUrl": {avatarURL}, "picture": {picture}}
 	return b.post("/profile", form, b.bySession())
 }
 
@@ -53,7 +53,8 @@ func TestPictureForm(t *testing.T) {
 		equal(t, again.Code, http.StatusNotModified)
 		img, err := jpeg.Decode(w.Body)
 		must(t, err)
-		if got := color.GrayModel.Convert(img.At(9, 9)).(color.Gray).Y; img.Bounds().Dx() != 192 || img.Bounds().Dy() != 192 || max(got, want)-min(got, want) > 4 { //nolint:forcetypeassert // by GrayModel
+		got := color.GrayModel.Convert(img.At(9, 9)).(color.Gray).Y //nolint:forcetypeassert // by GrayModel
+		if img.Bounds() != image.Rect(0, 0, 192, 192) || max(got, want)-min(got, want) > 4 {
 			t.Errorf("size %v, grey %d; want %d", img.Bounds(), got, want)
 		}
 	}
@@ -63,7 +64,8 @@ func TestPictureForm(t *testing.T) {
 
 	// A refused form keeps what was typed and stores nothing.
 	want(t, b.saveProfile("http://a.example/x.png", ""), 400, "", "starts with https://", ` value="http://a.example/x.png"`, ">typed<")
-	want(t, b.saveProfile("https://127.0.0.1/x.png", ""), 400, "", "This address does not answer with a picture.", ` value="https://127.0.0.1/x.png"`, ">typed<")
+	want(t, b.saveProfile("https://127.0.0.1/x.png", ""), 400, "", "This address does not answer with a picture.",
+		` value="https://127.0.0.1/x.png"`, ">typed<")
 	want(t, b.saveProfile("https://127.0.0.1/y.png", ""), 400, "", "Save again in 10 seconds.")
 	b.clock.Advance(5 * time.Second)
 	want(t, b.saveProfile(own, ""), 400, "", "This address does not answer with a picture.")
@@ -82,7 +84,8 @@ func TestPictureForm(t *testing.T) {
 	tide := with("Cookie", b.signIn(b.ledger.AddOperator("tide")))
 	want(t, b.post("/u/mara_k/follow", url.Values{}, tide, with("Origin", hubURL)), http.StatusSeeOther, "")
 	for path, by := range map[string]header{
-		"/u/mara_k": html, "/settings/profile": b.bySession(), "/markets": b.bySession(), "/live/mara_k": html, "/following": tide, "/compare?a=mara_k&b=tide": html,
+		"/u/mara_k": html, "/settings/profile": b.bySession(), "/markets": b.bySession(), "/live/mara_k": html, "/following": tide,
+		"/compare?a=mara_k&b=tide": html,
 	} {
 		w := b.send("GET", path, "", by, html)
 		want(t, w, 200, "", tag, `<i class="avatar`)
@@ -118,7 +121,8 @@ func TestPictureOfAnAddress(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	stored := func() string {
-		return apitest.Get[string](b.ledger, `SELECT coalesce(string_agg(source || ' ' || (jpeg IS NULL) || ' ' || extract(epoch FROM tried_at)::bigint, ','), '') FROM hub.pictures`)
+		return apitest.Get[string](b.ledger, `SELECT coalesce(string_agg(source || ' ' || (jpeg IS NULL) || ' '
+			|| extract(epoch FROM tried_at)::bigint, ','), '') FROM hub.pictures`)
 	}
 	want(t, b.send("POST", profilePath, `{"avatarUrl":"https://127.0.0.1/x.png"}`, b.bySession()), 200, "")
 	equal(t, stored(), "")

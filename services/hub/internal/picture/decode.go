@@ -60,7 +60,8 @@ func Decode(r io.Reader) ([]byte, error) {
 	corner := b.Min.Add(image.Pt((b.Dx()-side)/2, (b.Dy()-side)/2))
 	out := image.NewRGBA(image.Rect(0, 0, Size, Size))
 	draw.Draw(out, out.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
-	draw.CatmullRom.Scale(out, out.Bounds(), img, image.Rectangle{Min: corner, Max: corner.Add(image.Pt(side, side))}, draw.Over, nil)
+	middle := image.Rectangle{Min: corner, Max: corner.Add(image.Pt(side, side))}
+	draw.CatmullRom.Scale(out, out.Bounds(), img, middle, draw.Over, nil)
 	var encoded bytes.Buffer
 	err = jpeg.Encode(&encoded, out, &jpeg.Options{Quality: quality})
 	return encoded.Bytes(), err

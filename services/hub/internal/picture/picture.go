@@ -75,7 +75,8 @@ func NewService(store Store, hubURL string, now func() time.Time, log *slog.Logg
 		return nil, fmt.Errorf("parse the URL of the hub: %w", err)
 	}
 	return &Service{
-		store: store, hub: hub, client: safedial.Client(safedial.Options{Timeout: fetchTime, Redirects: maxRedirects}), now: now, log: log,
+		store: store, hub: hub, now: now, log: log,
+		client: safedial.Client(safedial.Options{Timeout: fetchTime, Redirects: maxRedirects}),
 		fetches: cache.New(cache.Options[fetch, []byte]{
 			TTL: time.Second, Timeout: 2 * fetchTime, Loads: maxFetches, MaxKeys: 64, Now: now,
 		}),
@@ -91,8 +92,8 @@ func Path(handle protocol.Handle) string { return "/u/" + string(handle) + "/pic
 // Address returns the URL of the picture of an operator. It is the avatarUrl of an operator with an uploaded picture.
 func (s *Service) Address(handle protocol.Handle) string { return s.hub.String() + Path(handle) }
 
-// Find returns the JPEG of the picture of an operator. If the stored one is not made from the avatarUrl, Find fetches it, at most once
-// in visitPause. Errors: ErrNone, ErrWait, db_unavailable.
+// Find returns the JPEG of the picture of an operator. If the stored one is not made from the avatarUrl, Find fetches it, at most
+// once in visitPause. Errors: ErrNone, ErrWait, db_unavailable.
 func (s *Service) Find(ctx context.Context, of operator.Operator) ([]byte, error) {
 	if of.AvatarURL == "" {
 		return nil, ErrNone
@@ -144,7 +145,8 @@ func (s *Service) Delete(ctx context.Context, of operator.ID) error {
 	return s.store.DeletePicture(ctx, of)
 }
 
-// isOwn reports whether an address is one of this hub. The hub must not fetch it: the picture at that address may wait for the fetch.
+// isOwn reports whether an address is one of this hub. The hub must not fetch it: the picture at that address may wait for the
+// fetch.
 func (s *Service) isOwn(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && strings.EqualFold(u.Hostname(), s.hub.Hostname())
@@ -157,8 +159,8 @@ func busy(err error) error {
 	return err
 }
 
-// fetch requests the picture at an address. Errors: ErrNone if the address does not answer with a picture, ErrWait if the last fetch
-// for the operator is less than pause ago, db_unavailable, and the error of ctx if it ends.
+// fetch requests the picture at an address. Errors: ErrNone if the address does not answer with a picture, ErrWait if the last
+// fetch for the operator is less than pause ago, db_unavailable, and the error of ctx if it ends.
 func (s *Service) fetch(ctx context.Context, of operator.ID, source string, pause time.Duration) ([]byte, error) {
 	now := s.now()
 	switch ok, err := s.store.StartPicture(ctx, of, now, now.Add(-pause)); {

@@ -73,7 +73,9 @@ type fixture struct {
 // setup returns a fixture. If reachable is false, the service connects to public addresses only.
 func setup(t *testing.T, reachable bool) *fixture {
 	t.Helper()
-	b := &fixture{t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), store: &memory{rows: map[operator.ID]Stored{}}}
+	b := &fixture{
+		t: t, clock: testkit.NewClock(time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)), store: &memory{rows: map[operator.ID]Stored{}},
+	}
 	b.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.asked.Add(1)
 		(*b.answer.Load())(w, r)
@@ -87,7 +89,8 @@ func setup(t *testing.T, reachable bool) *fixture {
 	t.Cleanup(b.Close)
 	if reachable {
 		b.client = safedial.Client(safedial.Options{Private: true, Timeout: fetchTime, Redirects: maxRedirects})
-		b.client.Transport.(*http.Transport).TLSClientConfig = b.server.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // both are
+		b.client.Transport.(*http.Transport).TLSClientConfig = //nolint:forcetypeassert // it is one
+			b.server.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // it is one
 		t.Cleanup(b.client.CloseIdleConnections)
 	}
 	b.serve(pngOf(t, paint(50, 50, red)))
@@ -237,7 +240,9 @@ func TestTooManyFetches(t *testing.T) {
 func TestOnlyPublicAddresses(t *testing.T) {
 	t.Parallel()
 	b := setup(t, false)
-	for _, address := range []string{b.server.URL + "/a.png", "https://169.254.169.254/latest/meta-data", "https://[::1]/a.png", "https://localhost/a.png"} {
+	for _, address := range []string{
+		b.server.URL + "/a.png", "https://169.254.169.254/latest/meta-data", "https://[::1]/a.png", "https://localhost/a.png",
+	} {
 		if _, err := b.request(t.Context(), address); !errors.Is(err, safedial.ErrAddress) {
 			t.Errorf("%s: %v, want ErrAddress", address, err)
 		}

@@ -133,7 +133,8 @@ func peopleOf(list []follow.Followed, named []*operatorv1.Operator) []followedPe
 		if i >= 0 {
 			handle, name := named[i].GetHandle(), named[i].GetDisplayName()
 			out = append(out, followedPerson{
-				Handle: handle, Name: format.NameOf(name, handle), Avatar: site.AvatarOf(handle, name, named[i].GetAvatarUrl()), Muted: f.Muted,
+				Handle: handle, Name: format.NameOf(name, handle), Muted: f.Muted,
+				Avatar: site.AvatarOf(handle, name, named[i].GetAvatarUrl()),
 			})
 		}
 	}

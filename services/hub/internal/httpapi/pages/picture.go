@@ -55,7 +55,9 @@ type profilePicture struct {
 
 // pictureOf returns the picture of a profile form: an uploaded one, that of a new address, or none for an empty address. problem
 // is the error text of the field; empty: none. Error: db_unavailable.
-func (s *server) pictureOf(ctx context.Context, account identityclaim.Account, input profileForm) (p profilePicture, problem string, err error) {
+func (s *server) pictureOf(
+	ctx context.Context, account identityclaim.Account, input profileForm,
+) (p profilePicture, problem string, err error) {
 	pictures := s.People.Pictures
 	switch {
 	case input.Picture != "":
@@ -73,7 +75,8 @@ func (s *server) pictureOf(ctx context.Context, account identityclaim.Account, i
 	}
 	switch p.jpeg, err = pictures.Fetch(ctx, account.ID, input.Avatar); {
 	case errors.Is(err, picture.ErrNone):
-		return p, "This address does not answer with a picture. Enter the address of a PNG, JPEG, GIF or WebP file of at most 2 MB and 4096 by 4096 pixels.", nil
+		return p, "This address does not answer with a picture. Enter the address of a PNG, JPEG, GIF or WebP file of at most 2 MB " +
+			"and 4096 by 4096 pixels.", nil
 	case errors.Is(err, picture.ErrWait):
 		return p, "The picture cannot be fetched right now. Save again in 10 seconds.", nil
 	}
