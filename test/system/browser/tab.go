@@ -285,6 +285,15 @@ func (b *Tab) DisableScripts() {
 	}))
 }
 
+// DisableCache makes each page of this tab load all its files again.
+func (b *Tab) DisableCache() {
+	b.t.Helper()
+	b.do("disable the cache", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+		return err
+	}))
+}
+
 // RunFirst adds a script that runs in every page that is opened later, before the scripts of the page.
 func (b *Tab) RunFirst(script string) {
 	b.t.Helper()
