@@ -4922,7 +4922,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the theme of the pages, or the search key
+         * Change the theme or the keyboard shortcut of the pages
          * @description Stores the theme in the cookie `sc_theme`, or the switch of the key / in the cookie `sc_keys`, for one year. It needs no session.
          *     Exactly one of the two fields is accepted.
          */

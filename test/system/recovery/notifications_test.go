@@ -231,7 +231,9 @@ func TestEachNoticeNotifiesOnce(t *testing.T) {
 	stack.Eventually(t, time.Minute, "the edges of all operators", func() bool {
 		return stack.Query[int](t, s, "SELECT count(*) FROM api.board_due") == 0
 	})
-	stack.Wait(t, 7*time.Second) // two reads of the notices
+	stack.Eventually(t, time.Minute, "the read of all notices", func() bool {
+		return stack.Query[bool](t, s, "SELECT (SELECT id FROM hub.notice_cursor) = (SELECT max(id) FROM api.notices)")
+	})
 	users := stack.Query[int](t, s, "SELECT count(DISTINCT user_id) FROM hub.notifications WHERE kind = 'skill_confirmed' AND count = 1")
 	if n := stored("skill_confirmed"); n != len(ids) || users != n || ended == 0 {
 		t.Errorf("%d notifications of %d operators after %d kills of the worker, want one for each of %d", n, users, ended, len(ids))

@@ -34,7 +34,7 @@ type Store interface {
 	// ListFeedChannel returns up to limit events of one channel with after < number <= upTo, in order and without links. It has
 	// searched all numbers up to through; the next call must continue from there.
 	ListFeedChannel(ctx context.Context, c Channel, after, upTo int64, limit int) (events []Message, through int64, err error)
-	// ModerationDigest returns a digest of all moderation decisions. It changes with each decision about a text.
+	// ModerationDigest returns a digest of all moderation decisions and of the number of deleted accounts. Each of them changes it.
 	ModerationDigest(ctx context.Context) (string, error)
 
 	// StoreFacts stores each fact once, by its id, and the copies: all or none.

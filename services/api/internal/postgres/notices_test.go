@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/signalcast/signalcast/pkg/testkit"
 	"github.com/signalcast/signalcast/services/api/internal/board"
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 	"github.com/signalcast/signalcast/services/api/internal/operator"
@@ -85,22 +86,6 @@ func TestSkillIsNoticedOnce(t *testing.T) {
 	}
 	if kinds, _ := b.kindsOf(0); len(kinds) > 0 {
 		t.Errorf("notices of a deleted account: %q", kinds)
-	}
-}
-
-// TestSkillOfBeforeIsNotNoticed checks that the migration stores the operators who show skill already, without notices.
-func TestSkillOfBeforeIsNotNoticed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	mara, _ := b.operator("mara")
-	b.addRecord(mara, 20, 19)
-	b.exec(`DELETE FROM api.notices`)
-	b.exec(`DELETE FROM api.skilled_operators`)
-	b.exec(`INSERT INTO api.skilled_operators (user_id, at)
-		SELECT user_id, now() FROM api.board_rows WHERE lane = '' AND skill_calls > 0 AND low_bps > 0`)
-	b.addRecord(mara, 40, 39)
-	if kinds, _ := b.kindsOf(0); len(kinds) > 0 {
-		t.Errorf("notices: %q", kinds)
 	}
 }
 
@@ -202,14 +187,10 @@ func TestNoticesAreNotSkipped(t *testing.T) {
 	go func() {
 		second <- pgx.BeginFunc(t.Context(), b.rw, func(tx pgx.Tx) error { return insert(t.Context(), tx, ines) })
 	}()
-	for b.count(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7201018 AND NOT granted
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 0 {
-		select {
-		case err := <-second:
-			t.Fatalf("the second writer did not wait: %v", err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	testkit.Eventually(t, 20*time.Second, func() bool {
+		return b.count(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7201018 AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 1
+	})
 	kinds, last := b.kindsOf(0)
 	if err := slow.Commit(t.Context()); err != nil {
 		t.Fatal(err)

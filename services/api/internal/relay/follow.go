@@ -19,7 +19,7 @@ const (
 	readWait   = time.Second            // maximum time of one blocking read of the stream
 	pollEvery  = 250 * time.Millisecond // interval of database reads while Redis is unavailable
 	retryRedis = time.Second            // pause after an error of Redis
-	textEvery  = 3 * time.Second        // interval at which moderation decisions are checked
+	textEvery  = 3 * time.Second        // interval at which decisions and deletions are checked
 )
 
 // Follower reads the feed from Redis or the database and delivers every event to the broker of this process.
@@ -31,8 +31,9 @@ type Follower struct {
 	log    *slog.Logger
 	chain  *feed.Chain
 
-	moderated string    // digest of all moderation decisions at the last check
-	clears    int       // number of further checks that clear memory and stream
+	moderated string    // digest of moderation decisions and deleted accounts at the last check
+	forgets   int       // number of further checks that clear the broker's memory
+	deletes   int       // number of further checks that delete the stream
 	nextText  time.Time // earliest time of the next check of moderation decisions
 }
 
@@ -94,9 +95,9 @@ func (f *Follower) start(ctx context.Context) bool {
 	return true
 }
 
-// forgetModerated clears the memory of the broker and the Redis stream after a moderation decision or the deletion of an account,
-// because their events can contain the hidden text. It checks the decisions every textEvery. It clears both at two consecutive
-// checks, because events that were read before the decision can be added after the first. At the start it clears them once.
+// forgetModerated clears the memory of the broker and deletes the Redis stream after a moderation decision or the deletion of an account,
+// because their events can contain the hidden text. It checks the decisions every textEvery. It clears both at two consecutive checks,
+// because events that were read before the decision can be added after the first. At the start it clears them once.
 func (f *Follower) forgetModerated(ctx context.Context) {
 	if f.now().Before(f.nextText) {
 		return
@@ -109,17 +110,20 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 	case err != nil:
 		f.log.WarnContext(ctx, "reading moderation decisions failed", "error", err)
 	case f.moderated == "":
-		f.moderated, f.clears = digest, 1
+		f.moderated, f.forgets, f.deletes = digest, 1, 1
 	case digest != f.moderated:
-		f.moderated, f.clears = digest, 2
+		f.moderated, f.forgets, f.deletes = digest, 2, 2
 	}
-	if f.clears > 0 {
+	if f.forgets > 0 {
+		f.forgets--
 		f.broker.Forget()
+	}
+	if f.deletes > 0 {
 		if err := forgetEvents(ctx, f.redis); err != nil {
-			f.log.DebugContext(ctx, "clearing the stream failed", "error", err)
+			f.log.DebugContext(ctx, "deleting the stream failed", "error", err)
 			return
 		}
-		f.clears--
+		f.deletes--
 	}
 }
 

@@ -303,10 +303,14 @@ func TestModerationClearsMemory(t *testing.T) {
 	if _, ok := fanOut.Recent(0, 10); !ok {
 		t.Fatal("the memory does not have the first event")
 	}
+	stream := redisClient(t, b.url)
+	testkit.Eventually(t, 20*time.Second, func() bool { // a group is deleted with its stream
+		return stream.XGroupCreate(t.Context(), redisx.Key("feed"), "before", "0").Err() == nil && len(b.stream()) == 3
+	})
 	b.exec(`INSERT INTO api.moderation (kind, id, hidden, reason, decided_by, decided_at) VALUES ('market', '1', true, 'abuse', 'mara', now())`)
 	testkit.Eventually(t, 20*time.Second, func() bool { _, ok := fanOut.Recent(0, 10); return !ok })
 	testkit.Eventually(t, 20*time.Second, func() bool {
-		return redisClient(t, b.url).XLen(t.Context(), redisx.Key("feed")).Val() == 1
+		return len(stream.XInfoGroups(t.Context(), redisx.Key("feed")).Val()) == 0
 	})
 	b.write(2)
 	testkit.Eventually(t, 20*time.Second, func() bool {

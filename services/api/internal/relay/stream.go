@@ -49,10 +49,8 @@ func addEvents(ctx context.Context, c *redisx.Client, messages []feed.Message) e
 	return nil
 }
 
-// forgetEvents removes all events but the newest from the stream. Readers read the missing ones from the database.
-func forgetEvents(ctx context.Context, c *redis.Client) error {
-	return c.XTrimMaxLen(ctx, streamKey, 1).Err()
-}
+// forgetEvents deletes the stream. The relay fills it again from the database, without hidden texts.
+func forgetEvents(ctx context.Context, c *redis.Client) error { return c.Del(ctx, streamKey).Err() }
 
 // lastEvent returns the newest message of the stream, or the zero value if the stream is empty.
 func lastEvent(ctx context.Context, c *redisx.Client) (feed.Message, error) {

@@ -13,9 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 )
 
-// sweepGrants deletes expired consent requests, authorization codes, tokens and sessions, and old notifications and network addresses,
-// once a minute.
-// It returns on the first error, so that another hub can take over the loop.
+// sweepGrants deletes expired grants, tokens and sessions, and old notifications and network addresses, once a minute. It returns on
+// the first error, so that another hub can take over the loop.
 func (a *App) sweepGrants(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
 		grants, err := a.grants.Sweep(ctx)
@@ -130,8 +129,7 @@ func (a *App) notifyClosing(ctx context.Context) error {
 	})
 }
 
-// notifyOperators notifies users of the private facts of the ledger every notification.NoticeInterval. It continues after an error
-// and logs only the first of consecutive errors.
+// notifyOperators notifies users of the notices of the ledger every notification.NoticeInterval. It continues after an error and logs only the first of consecutive errors.
 func (a *App) notifyOperators(ctx context.Context) error {
 	failing := false
 	return dbtime.Every(ctx, notification.NoticeInterval, func() error {

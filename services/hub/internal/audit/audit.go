@@ -15,7 +15,7 @@ const (
 	Answered Stage = "answered"
 )
 
-// AddressLife is the time for which the network addresses of entries are kept.
+// AddressLife is the time for which the network addresses of entries are stored.
 const AddressLife = 30 * 24 * time.Hour
 
 // Entry is an entry of the audit log. An action can have two entries, one for each Stage.
@@ -27,7 +27,7 @@ type Entry struct {
 	Action    string // method and route
 	Target    string // object of the action; may be empty
 	RequestID string
-	IP        string // kept for AddressLife
+	IP        string // stored for AddressLife
 	Code      string // ok or the error code; only in stage answered
 	Detail    []byte // JSON object with the parameters of the action
 }

@@ -43,8 +43,8 @@ type Settings struct {
 	BouncedAt   time.Time // time at which the address was deleted after MaxBounces refusals; zero: it was not
 }
 
-// SignIn is the address that the identity provider has verified at the sign-in of a session.
-type SignIn struct {
+// SignInAddress is the address that the identity provider has verified at the sign-in of a session.
+type SignInAddress struct {
 	Session time.Time // second at which the session was issued
 	Sealed  string    // encrypted address
 }
@@ -55,8 +55,8 @@ type Store interface {
 	GetEmail(ctx context.Context, user operator.ID) (Settings, error)
 	// SetEmail replaces the address of a user and adds a confirmation letter to the outbox. It deletes those to the former address.
 	SetEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
-	// ListSignIns returns the addresses of the active sessions of a user, the newest session first.
-	ListSignIns(ctx context.Context, user operator.ID) ([]SignIn, error)
+	// ListSignInAddresses returns the addresses of the active sessions of a user, the newest session first.
+	ListSignInAddresses(ctx context.Context, user operator.ID) ([]SignInAddress, error)
 	// SetConfirmedEmail replaces the address of a user by a confirmed one. It deletes the letters to the former address.
 	SetConfirmedEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
 	// SetDigest changes the digest of a user with an address.
@@ -117,22 +117,22 @@ func (s *Service) SealSignIn(user operator.ID, verified string) string {
 	return s.seal(user, address)
 }
 
-// SignIns returns the encrypted addresses of the active sessions of a user, the newest session first. Error: db_unavailable.
-func (s *Service) SignIns(ctx context.Context, user operator.ID) ([]SignIn, error) {
-	return s.Store.ListSignIns(ctx, user)
+// SignInAddresses returns the encrypted addresses of the active sessions of a user, the newest session first. Error: db_unavailable.
+func (s *Service) SignInAddresses(ctx context.Context, user operator.ID) ([]SignInAddress, error) {
+	return s.Store.ListSignInAddresses(ctx, user)
 }
 
-// CanUseSignIn reports whether a session has an address that is not the confirmed address of the user. Error: db_unavailable.
-func (s *Service) CanUseSignIn(ctx context.Context, user operator.ID, session time.Time, set Settings) (bool, error) {
-	one, err := s.signIn(ctx, user, session)
+// CanUseSignInAddress reports whether a session has an address that is not the confirmed address of the user. Error: db_unavailable.
+func (s *Service) CanUseSignInAddress(ctx context.Context, user operator.ID, session time.Time, set Settings) (bool, error) {
+	one, err := s.signInAddress(ctx, user, session)
 	return s.Enabled && one != "" && (set.ConfirmedAt.IsZero() || s.Address(user, one) != s.Address(user, set.Sealed)), err
 }
 
-// UseSignIn replaces the address of a user by that of the sign-in of a session, which needs no letter because the identity
+// UseSignInAddress replaces the address of a user by that of the sign-in of a session, which needs no letter because the identity
 // provider has verified it. Errors: ErrSignIn, db_unavailable.
-func (s *Service) UseSignIn(ctx context.Context, user operator.ID, session time.Time, digest Digest) error {
-	one, err := s.signIn(ctx, user, session)
-	if err == nil && (one == "" || !s.Enabled) {
+func (s *Service) UseSignInAddress(ctx context.Context, user operator.ID, session time.Time, digest Digest) error {
+	one, err := s.signInAddress(ctx, user, session)
+	if err == nil && one == "" {
 		err = ErrSignIn
 	}
 	if err != nil {
@@ -141,10 +141,10 @@ func (s *Service) UseSignIn(ctx context.Context, user operator.ID, session time.
 	return s.Store.SetConfirmedEmail(ctx, user, one, digest, s.Now())
 }
 
-// signIn returns the encrypted address of a session; "" if there is none.
-func (s *Service) signIn(ctx context.Context, user operator.ID, session time.Time) (string, error) {
-	list, err := s.Store.ListSignIns(ctx, user)
-	i := slices.IndexFunc(list, func(one SignIn) bool { return one.Session.Equal(session) })
+// signInAddress returns the encrypted address of a session; "" if there is none.
+func (s *Service) signInAddress(ctx context.Context, user operator.ID, session time.Time) (string, error) {
+	list, err := s.Store.ListSignInAddresses(ctx, user)
+	i := slices.IndexFunc(list, func(one SignInAddress) bool { return one.Session.Equal(session) })
 	if i < 0 || s.Address(user, list[i].Sealed) == "" {
 		return "", err
 	}

@@ -175,7 +175,7 @@ func TestEmailOfSignIn(t *testing.T) {
 	settings(button)
 	equal(t, b.count("hub.email_addresses"), 0)
 
-	list, err := b.store.ListSignIns(t.Context(), me)
+	list, err := b.store.ListSignInAddresses(t.Context(), me)
 	if must(t, err); len(list) != 1 {
 		t.Fatalf("addresses of sign-ins: %+v", list)
 	}

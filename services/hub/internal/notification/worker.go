@@ -1,7 +1,6 @@
 package notification
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -316,7 +315,7 @@ func (w *Worker) NotifyOperators(ctx context.Context) error {
 		facts := make([]Fact, 0, len(list))
 		for _, n := range list {
 			facts = append(facts, Fact{
-				Kind: Kind(n.GetKind()), To: operator.ID(n.GetOperatorId()), Key: cmp.Or(n.GetKey(), n.GetKind()), Reason: n.GetText(),
+				Kind: Kind(n.GetKind()), To: operator.ID(n.GetOperatorId()), Key: n.GetKey(), Reason: n.GetText(),
 				Count: 1, At: n.GetAt().AsTime(),
 			})
 		}

@@ -37,11 +37,11 @@ func (s *Store) SetEmail(ctx context.Context, user operator.ID, sealed string, d
 	})
 }
 
-// ListSignIns implements email.Store.
-func (s *Store) ListSignIns(ctx context.Context, user operator.ID) ([]email.SignIn, error) {
+// ListSignInAddresses implements email.Store.
+func (s *Store) ListSignInAddresses(ctx context.Context, user operator.ID) ([]email.SignInAddress, error) {
 	rows, err := s.read.ListSignInEmails(ctx, user)
-	return pg.Collect(rows, func(r db.ListSignInEmailsRow) email.SignIn {
-		return email.SignIn{Session: r.IssuedAt.UTC(), Sealed: r.Email}
+	return pg.Collect(rows, func(r db.ListSignInEmailsRow) email.SignInAddress {
+		return email.SignInAddress{Session: r.IssuedAt.UTC(), Sealed: r.Email}
 	}), err
 }
 

@@ -242,8 +242,7 @@ func (s *Store) StoreNotices(ctx context.Context, facts []notification.Fact) err
 
 // NoticeCursor implements notification.WorkerStore.
 func (s *Store) NoticeCursor(ctx context.Context) (int64, error) {
-	id, _, err := found(s.write.GetNoticeCursor(ctx))
-	return id, err
+	return s.write.GetNoticeCursor(ctx)
 }
 
 // StoreLedgerNotices implements notification.WorkerStore.

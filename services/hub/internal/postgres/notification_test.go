@@ -237,7 +237,7 @@ func TestClosingMarkets(t *testing.T) {
 	}
 }
 
-// TestNoticesOfLedger checks that each notice of the ledger becomes one entry, also if two workers read it at the same time, that a
+// TestNoticesOfLedger checks that each notice of the ledger becomes one entry, also if workers read it at the same time, and that the
 // switch of milestones applies to the confirmation of skill.
 func TestNoticesOfLedger(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ func (q *Queries) DeleteOldNotices(ctx context.Context, before time.Time) error 
 
 const InsertSkillNotices = `-- name: InsertSkillNotices :exec
 INSERT INTO notices (user_id, kind, key, text, at)
-SELECT u.id, 'skill_confirmed', '', '', $1::timestamptz FROM unnest($2::uuid[]) AS u (id)
+SELECT u.id, 'skill_confirmed', 'first', '', $1::timestamptz FROM unnest($2::uuid[]) AS u (id)
 ON CONFLICT DO NOTHING
 `
 
@@ -37,10 +37,7 @@ func (q *Queries) InsertSkillNotices(ctx context.Context, arg InsertSkillNotices
 
 const InsertSkilled = `-- name: InsertSkilled :many
 INSERT INTO skilled_operators (user_id, at)
-SELECT u.id, $1::timestamptz FROM users AS u
-WHERE u.id = ANY ($2::uuid[]) AND u.closing_at IS NULL
-    AND NOT EXISTS (SELECT FROM skilled_operators AS s WHERE s.user_id = u.id)
-ORDER BY u.id FOR KEY SHARE OF u
+SELECT u.id, $1::timestamptz FROM users AS u WHERE u.id = ANY ($2::uuid[]) AND u.closing_at IS NULL ORDER BY u.id
 ON CONFLICT DO NOTHING
 RETURNING user_id
 `
@@ -50,8 +47,7 @@ type InsertSkilledParams struct {
 	UserIDs []string
 }
 
-// Stores that the calls of operators have shown skill, and returns those who had not shown it before. A closed account is left out. The
-// lock lets a deletion of the account wait and then delete the notice.
+// Stores that the calls of operators have shown skill, and returns those who had not shown it before. Closed accounts are left out.
 func (q *Queries) InsertSkilled(ctx context.Context, arg InsertSkilledParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, InsertSkilled, arg.Now, arg.UserIDs)
 	if err != nil {

@@ -223,7 +223,7 @@ WITH closed AS (
     UPDATE stations AS s SET url = 'https://deleted.invalid', origin_url = 'https://deleted.invalid' FROM closed AS c WHERE s.user_id = c.id
 ), former AS (
     DELETE FROM former_handles AS f USING closed AS c WHERE f.user_id = c.id
-), noticed AS (
+), deleted_notices AS (
     DELETE FROM notices AS n USING closed AS c WHERE n.user_id = c.id
 )
 UPDATE market_live AS m SET handle = c.replacement FROM closed AS c WHERE m.handle = c.handle

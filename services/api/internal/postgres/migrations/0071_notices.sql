@@ -20,8 +20,8 @@ BEGIN
 END $$;
 CREATE TRIGGER order_notices BEFORE INSERT ON notices FOR EACH STATEMENT EXECUTE FUNCTION order_notices();
 
--- Operators whose calls have shown skill: the interval of their edge was above zero. They are notified once for good. Those who show
--- skill already are not notified.
+-- Operators whose calls have shown skill: the interval of their edge was above zero. Each operator gets one notice, ever. Operators who
+-- show skill at this migration get none.
 CREATE TABLE skilled_operators (
     user_id uuid PRIMARY KEY REFERENCES users (id),
     at      timestamptz NOT NULL

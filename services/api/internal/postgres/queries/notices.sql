@@ -1,17 +1,13 @@
 -- name: InsertSkilled :many
--- Stores that the calls of operators have shown skill, and returns those who had not shown it before. A closed account is left out. The
--- lock lets a deletion of the account wait and then delete the notice.
+-- Stores that the calls of operators have shown skill, and returns those who had not shown it before. Closed accounts are left out.
 INSERT INTO skilled_operators (user_id, at)
-SELECT u.id, @now::timestamptz FROM users AS u
-WHERE u.id = ANY (@user_ids::uuid[]) AND u.closing_at IS NULL
-    AND NOT EXISTS (SELECT FROM skilled_operators AS s WHERE s.user_id = u.id)
-ORDER BY u.id FOR KEY SHARE OF u
+SELECT u.id, @now::timestamptz FROM users AS u WHERE u.id = ANY (@user_ids::uuid[]) AND u.closing_at IS NULL ORDER BY u.id
 ON CONFLICT DO NOTHING
 RETURNING user_id;
 
 -- name: InsertSkillNotices :exec
 INSERT INTO notices (user_id, kind, key, text, at)
-SELECT u.id, 'skill_confirmed', '', '', @now::timestamptz FROM unnest(@user_ids::uuid[]) AS u (id)
+SELECT u.id, 'skill_confirmed', 'first', '', @now::timestamptz FROM unnest(@user_ids::uuid[]) AS u (id)
 ON CONFLICT DO NOTHING;
 
 -- name: InsertWebhookNotice :exec

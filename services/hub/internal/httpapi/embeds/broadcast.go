@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/card"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -18,7 +19,7 @@ import (
 const broadcast = "broadcast"
 
 // broadcastItem returns the card of a broadcast of an approved streamer, by the present or a former handle. Error:
-// livestream.ErrNoShow.
+// livestream.ErrNoShow, db_unavailable, and those of the ledger.
 func (s *Server) broadcastItem(ctx context.Context, raw string) (item, error) {
 	name, session, _ := strings.Cut(raw, ".")
 	handle, err := protocol.ParseHandle(name)
@@ -28,8 +29,10 @@ func (s *Server) broadcastItem(ctx context.Context, raw string) (item, error) {
 	}
 	r, err := s.OnAir.Recap(ctx, handle, id)
 	if errors.Is(err, livestream.ErrNoShow) {
-		o, found := operator.Directory{Ledger: s.Ledger.Operators}.ByHandle(ctx, handle)
-		if found == nil && o.Handle != handle {
+		switch o, lookup := (operator.Directory{Ledger: s.Ledger.Operators}).ByHandle(ctx, handle); {
+		case lookup != nil && apperr.Of(lookup).Kind != apperr.NotFound:
+			return item{}, lookup
+		case lookup == nil && o.Handle != handle:
 			handle = o.Handle
 			r, err = s.OnAir.Recap(ctx, handle, id)
 		}

@@ -57,7 +57,7 @@ func (s *server) readEmail(ctx context.Context, me operator.ID, session time.Tim
 		On: s.Email.Enabled || set.Digest != "", Enabled: s.Email.Enabled, Settings: set, Digest: cmp.Or(set.Digest, email.Off),
 		Choices: emailChoices,
 	}
-	out.SignIn, err = s.Email.CanUseSignIn(ctx, me, session, set)
+	out.SignIn, err = s.Email.CanUseSignInAddress(ctx, me, session, set)
 	return out, err
 }
 
@@ -71,7 +71,7 @@ func (s *server) changeEmail(c echo.Context) error {
 	}
 	ctx, me := c.Request().Context(), operator.ID(v.Session.UserID)
 	digest, ok := email.ParseDigest(cmp.Or(form.Get("digest"), string(email.Off)))
-	if !ok || form.Has("address") && !s.Email.Enabled {
+	if !ok || (form.Has("address") || form.Has("signin")) && !s.Email.Enabled {
 		return site.ErrForm
 	}
 	done := "digest"
@@ -80,7 +80,7 @@ func (s *server) changeEmail(c echo.Context) error {
 	case form.Has("off"):
 		done, err = "email-off", s.Email.SwitchOff(ctx, me)
 	case form.Has("signin"):
-		done, err = "email-on", s.Email.UseSignIn(ctx, me, s.SessionStart(c), digest)
+		done, err = "email-on", s.Email.UseSignInAddress(ctx, me, s.SessionStart(c), digest)
 	case form.Has("address"):
 		done, err = "email", s.Email.Set(ctx, me, strings.TrimSpace(form.Get("address")), digest)
 	default:

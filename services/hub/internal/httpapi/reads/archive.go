@@ -134,7 +134,7 @@ func (s *Server) emailRows(ctx context.Context, me operator.ID) (rows []account.
 	if err != nil {
 		return nil, err
 	}
-	signIns, err := s.Email.SignIns(ctx, me)
+	signIns, err := s.Email.SignInAddresses(ctx, me)
 	if err != nil {
 		return nil, err
 	}

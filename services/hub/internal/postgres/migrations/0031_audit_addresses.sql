@@ -1,4 +1,4 @@
--- Network addresses of the rows of audit_log, which are deleted after 30 days. Rows of audit_log are never deleted and have no address.
+-- Network addresses of the entries of audit_log. They are deleted after 30 days; the entries remain, without an address.
 CREATE TABLE audit_addresses (
     audit_id uuid PRIMARY KEY,
     at       timestamptz NOT NULL,

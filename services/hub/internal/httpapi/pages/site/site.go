@@ -225,7 +225,7 @@ type Layout struct {
 	Unavailable             map[string]bool // names of the parts that could not be read
 	Account                 Account
 	Theme                   string // light or dark; empty: the theme of the system
-	WithoutKeys             bool   // the key / does not move the focus to the search field
+	WithoutShortcut         bool   // the key / does not move the focus to the search field
 	FormToken               string // value of the field csrf of all forms; empty without a session
 	DeletesOn               string // date on which the account of the visitor is deleted; empty: none
 	SearchText              string // text in the search field of the header
@@ -234,7 +234,7 @@ type Layout struct {
 // NewLayout returns the layout of a page. An empty title is replaced with the name of the service; an empty path gives the page no
 // canonical URL.
 func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout {
-	f := Layout{Title: "Signalcast", Description: description, Account: s.accountOf(c), Theme: Theme(c), WithoutKeys: WithoutKeys(c)}
+	f := Layout{Title: "Signalcast", Description: description, Account: s.accountOf(c), Theme: Theme(c), WithoutShortcut: WithoutShortcut(c)}
 	if title != "" {
 		f.Title = title + " · Signalcast"
 	}

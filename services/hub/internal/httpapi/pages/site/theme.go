@@ -35,14 +35,14 @@ func Theme(c echo.Context) string {
 	return cookie.Value
 }
 
-// WithoutKeys reports whether the visitor has switched off the key / of the search field.
-func WithoutKeys(c echo.Context) bool {
+// WithoutShortcut reports whether the visitor has switched off the key / of the search field.
+func WithoutShortcut(c echo.Context) bool {
 	cookie, err := c.Cookie(CookieKeys)
 	return err == nil && cookie.Value == "off"
 }
 
-// ChangeTheme handles POST /settings/theme. It stores the theme, or the switch of the key /, in a cookie and returns to the page that has sent the form, or to
-// the home page if the form does not name its page. It needs no session. Errors: ErrCrossOrigin and ErrForm.
+// ChangeTheme handles POST /settings/theme. It stores the theme, or the switch of the key /, in a cookie and returns to the page that
+// has sent the form, or to the home page if the form does not name its page. It needs no session. Errors: ErrCrossOrigin and ErrForm.
 func (s *Site) ChangeTheme(c echo.Context) error {
 	if !s.OwnPage(c) {
 		return ErrCrossOrigin

@@ -1,5 +1,6 @@
 // Shows the first markets and forecasters while a visitor types into the search field of the header. The key / moves the focus to
-// the field, unless the visitor has switched it off in the settings. Without this script, the field is a form that opens the page /search.
+// the field, unless the visitor has switched it off in the settings. Without this script, the field is a form that opens the page
+// /search.
 const field = document.querySelector('.seek input');
 const list = document.createElement('ul');
 let hits = [];
@@ -86,7 +87,8 @@ if (field) {
   field.addEventListener('blur', close);
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || takesText(document.activeElement)) return;
-    if (document.documentElement.dataset.keys === 'off' || document.querySelector('video')) return; // the key belongs to the player
+    if (document.documentElement.dataset.keys === 'off') return; // switched off by the visitor
+    if (document.querySelector('video')) return; // the key belongs to the player
     event.preventDefault();
     field.focus();
   });
