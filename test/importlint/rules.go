@@ -49,9 +49,9 @@ var subjects = map[string]map[string][]string{
 		"export":     {"signal", "market"}, // a record is made of signals and the quotes of their markets
 	},
 	"hub": {
-		"effect":        {"message", "market", "livestream", "operator", "signal", "stream"}, // the effect of a signed message is in one of them
-		"broadcast":     {"livestream", "program", "record"},                                 // it shows data of all three
-		"account":       {"operator", "notification"},                                        // an account belongs to an operator; its deletion is a notification
+		"effect":        {"message", "market", "livestream", "operator", "profile", "signal", "stream"}, // a signed message acts on them
+		"broadcast":     {"livestream", "program", "record"},                                            // it shows data of all three
+		"account":       {"operator", "notification"},                                                   // an account belongs to an operator; its deletion is a notification
 		"grant":         {"caller"},
 		"caller":        {"operator"},                                             // a caller is an operator with scopes
 		"email":         {"notification", "operator"},                             // letters have notifications

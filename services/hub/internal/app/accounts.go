@@ -15,8 +15,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/mail"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/picture"
-	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/push"
 )
 
@@ -120,7 +118,7 @@ func (a *App) newEmail(secrets email.Secrets) (*email.Service, error) {
 	return s, nil
 }
 
-// accounts builds the services of follows, identity claims, payouts, profiles, e-mail and the digest. It returns an error if the
+// accounts builds the services of follows, identity claims, payouts, e-mail and the digest. It returns an error if the
 // settings of a mail server are invalid.
 func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.Accounts, error) {
 	cfg := &a.cfg.Accounts
@@ -136,9 +134,6 @@ func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.
 	if err != nil {
 		return httpapi.Accounts{}, err
 	}
-	if a.pictures, err = picture.NewService(a.store, a.cfg.base(), a.now, a.log); err != nil {
-		return httpapi.Accounts{}, err
-	}
 	people := identityclaim.Accounts{Ledger: a.api.Operators}
 	return httpapi.Accounts{
 		Follows: follow.NewService(operator.Directory{Ledger: a.api.Operators}, a.store, a.now),
@@ -147,7 +142,7 @@ func (a *App) accounts(verifier *oidc.Verifier, secrets email.Secrets) (httpapi.
 			Money: identityclaim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people,
 			Suspended: a.store.Suspended,
 		},
-		Profiles:        profile.NewService(a.api.OperatorWrites, a.store, a.log, newID, a.now),
+		Profiles:        a.profiles,
 		Digests:         digest.NewService(sender, a.store, a.now),
 		Notices:         a.store,
 		Data:            a.store,

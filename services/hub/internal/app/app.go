@@ -56,6 +56,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/partner"
 	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/push"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
@@ -99,6 +100,7 @@ type App struct {
 	pushes    *push.Sender  // nil without web push
 	letters   *email.Worker // nil without a mail server
 	pictures  *picture.Service
+	profiles  *profile.Service
 	deletion  account.Deletion
 	handles   account.Handles
 	origin    *hls.Origin            // nil if this hub has no video origin
@@ -176,6 +178,10 @@ func (a *App) buildServers() error {
 		Store: a.store.OnAir(), Ingest: a.ingest, Redis: a.redis,
 		Records: a.api.Records, People: operator.Directory{Ledger: a.api.Operators}, Now: a.now, NewID: newID,
 	})
+	a.profiles = profile.NewService(a.api.OperatorWrites, a.store, a.log, newID, a.now)
+	if a.pictures, err = picture.NewService(a.store, a.cfg.base(), a.now, a.log); err != nil {
+		return err
+	}
 	if err := a.newMessages(); err != nil {
 		return err
 	}

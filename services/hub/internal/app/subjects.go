@@ -81,7 +81,7 @@ func (a *App) newMessages() error {
 	a.messages = message.NewService(message.Config{
 		Issuer: a.cfg.issuer(), Now: a.now, NewID: newID, Keys: keys, Store: a.store,
 		Operators: a.api.Operators, Moderation: a.api.Moderation,
-		Apply: (&effect.Effects{Ledger: a.api, Filer: filer, Air: a.onair, Videos: a.cfg.Videos}).Apply,
+		Apply: (&effect.Effects{Ledger: a.api, Filer: filer, Profiles: a.profiles, Air: a.onair, Videos: a.cfg.Videos}).Apply,
 	})
 	a.creations = effect.NewService(effect.Config{
 		Issuer: a.cfg.issuer(), Now: a.now, NewID: newID, Ledger: a.api, Filer: filer, Attester: a.messages, Store: a.store,

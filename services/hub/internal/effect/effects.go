@@ -19,15 +19,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
+	"github.com/signalcast/signalcast/services/hub/internal/profile"
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
 // Effects applies the payloads of signed messages to the ledger and to the live sessions of the hub.
 type Effects struct {
-	Ledger *ledgerclient.Client
-	Filer  *signal.Service
-	Air    *livestream.Service
-	Videos []string // permitted hosts of a stream URL; empty: any host
+	Ledger   *ledgerclient.Client
+	Filer    *signal.Service
+	Profiles *profile.Service
+	Air      *livestream.Service
+	Videos   []string // permitted hosts of a stream URL; empty: any host
 }
 
 // Apply applies the payload of a signed message. It returns the result of the message, such as the id of the filed call. If
@@ -40,8 +42,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Action) (message.Result, 
 		if p.PayoutAddress.Given { // a message does not show that the user signed in recently
 			return nil, operator.ErrSession
 		}
-		_, err := e.Ledger.OperatorWrites.UpdateProfile(ctx, profileOf(p).UpdateRequest(operator.ID(a.DenpaID), string(a.ID)))
-		return nil, asPayload(err)
+		return nil, asPayload(e.Profiles.Apply(ctx, operator.ID(a.DenpaID), string(a.ID), profileOf(p)))
 	case *message.Market:
 		d := marketOf(a, p)
 		r, err := e.Ledger.MarketWrites.CreateNative(ctx, d.Request())

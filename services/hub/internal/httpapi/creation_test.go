@@ -300,11 +300,14 @@ func TestEffectsOfMessages(t *testing.T) {
 	b := withPages(t)
 	p := b.appSigner("of the app")
 
+	b.ledger.Exec(`INSERT INTO hub.pictures (operator_id, source, jpeg, tried_at)
+		VALUES ($1, 'https://p.example/a.png', 'jpeg', now())`, b.mara.GetId())
 	raw := p.write("profile.update", map[string]any{"displayName": "Mara", "bio": "rivers", "avatar": nil, "links": []string{"https://m.example"}})
 	want(t, b.submit(raw), 201, "")
 	if mara := b.operator("mara_k"); mara.GetDisplayName() != "Mara" || mara.GetBio() != "rivers" || len(mara.GetLinks()) != 1 {
 		t.Errorf("the profile: %v", mara)
 	}
+	equal(t, b.count("hub.pictures"), 0)
 
 	market := map[string]any{"question": "Will the mill race be dry?", "cutoffAt": "2026-10-18T12:00:00.000Z", "lane": "SCIENCE", "initialYesBps": 4000}
 	raw = p.write("market.create", market)

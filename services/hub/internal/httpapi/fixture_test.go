@@ -118,8 +118,8 @@ func setup(t testing.TB, options ...option) *fixture {
 	})
 	deps.OnAir = newOnAir(&deps, b.store, noRedis(t))
 	newVideo(&deps, ingest.None{}, ids.next) // without a video provider
-	b.wireMessages(&deps)
 	b.wirePeople(&deps)
+	b.wireMessages(&deps)
 	for _, o := range options {
 		o(&cfg, &deps)
 	}

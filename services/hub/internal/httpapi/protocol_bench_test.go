@@ -187,7 +187,9 @@ func (b *fixture) wireMessages(d *httpapi.Deps) {
 	filer := signal.NewService(d.Ledger, d.NewID)
 	d.Messages = message.NewService(message.Config{
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Keys: keys, Store: b.store, Operators: d.Ledger.Operators, Moderation: d.Ledger.Moderation,
-		Apply: (&effect.Effects{Ledger: d.Ledger, Filer: filer, Air: d.OnAir, Videos: []string{"video.example"}}).Apply,
+		Apply: (&effect.Effects{
+			Ledger: d.Ledger, Filer: filer, Profiles: d.Accounts.Profiles, Air: d.OnAir, Videos: []string{"video.example"},
+		}).Apply,
 	})
 	d.Creations = effect.NewService(effect.Config{
 		Issuer: issuer, Now: d.Now, NewID: d.NewID, Ledger: d.Ledger, Filer: filer,

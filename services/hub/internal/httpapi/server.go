@@ -176,7 +176,7 @@ func New(cfg Config, d Deps) *Server {
 	s.settings = &settings.Server{
 		HubURL: cfg.HubURL, Origin: cfg.Origin, Secure: cfg.Secure, Ledger: d.Ledger, Callers: d.Callers, Sessions: d.Sessions,
 		Messages: d.Messages, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,
-		Profiles: d.Accounts.Profiles, Pictures: d.Accounts.Pictures, OnAir: d.OnAir, Notices: d.Accounts.Notices, Now: d.Now,
+		Profiles: d.Accounts.Profiles, OnAir: d.OnAir, Notices: d.Accounts.Notices, Now: d.Now,
 		Log: d.Log, IdentityDetails: d.Accounts.IdentityDetails,
 	}
 	s.filing = &filing.Server{

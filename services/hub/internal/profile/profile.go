@@ -38,10 +38,17 @@ var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
 
+// Store stores what belongs to a profile outside the ledger.
+type Store interface {
+	notification.Notices
+	// DeletePicture deletes the picture of an operator. Error: db_unavailable.
+	DeletePicture(ctx context.Context, of operator.ID) error
+}
+
 // Service changes profiles of operators in the ledger.
 type Service struct {
 	ledger operatorv1.OperatorServiceClient
-	notify notification.Notices
+	store  Store
 	log    *slog.Logger
 	newID  func() string
 	now    func() time.Time
@@ -49,14 +56,14 @@ type Service struct {
 
 // NewService builds a Service. newID must return a unique id. An operator is notified of a new payout address.
 func NewService(
-	ledger operatorv1.OperatorServiceClient, notify notification.Notices, log *slog.Logger, newID func() string, now func() time.Time,
+	ledger operatorv1.OperatorServiceClient, store Store, log *slog.Logger, newID func() string, now func() time.Time,
 ) *Service {
-	return &Service{ledger: ledger, notify: notify, log: log, newID: newID, now: now}
+	return &Service{ledger: ledger, store: store, log: log, newID: newID, now: now}
 }
 
 // Update changes the given members of the profile of the operator me. An empty change does nothing. signedInAt is the time of the
-// sign-in of the caller's session, or zero for other credentials. If the operator cannot be notified of a stored payout address, Update
-// only logs the error. Errors: session_required, the errors of Check, and the errors of the ledger.
+// sign-in of the caller's session, or zero for other credentials. If the operator cannot be notified of a stored payout address,
+// Update only logs the error. Errors: session_required, the errors of Check and of Apply.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && !operator.IsFresh(signedInAt, s.now()) {
 		return operator.ErrSession
@@ -68,27 +75,37 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	// The change has no signed message, so it gets a random id instead of the hash of a message.
 	sum := sha256.Sum256([]byte("profile\n" + s.newID()))
 	id := "msg_" + hex.EncodeToString(sum[:])
-	if _, err = s.ledger.UpdateProfile(ctx, p.UpdateRequest(me, id)); err != nil || !p.PayoutAddress.Given {
+	if err = s.Apply(ctx, me, id, p); err != nil || !p.PayoutAddress.Given {
 		return err
 	}
 	text := ""
 	if to := p.PayoutAddress.Text; to != nil {
 		text = *to
 	}
-	if err := s.notify.Notify(ctx, me, notification.PayoutChanged, id, text, s.now()); err != nil {
+	if err := s.store.Notify(ctx, me, notification.PayoutChanged, id, text, s.now()); err != nil {
 		s.log.WarnContext(ctx, "notification of a payout address failed", "operator", me, "error", err)
 	}
 	return nil
+}
+
+// Apply changes the given members of the profile of an operator without checking them, once for each message id. It deletes the
+// stored picture if avatarUrl is cleared, also when it is repeated. Errors: db_unavailable, and the errors of the ledger.
+func (s *Service) Apply(ctx context.Context, of operator.ID, messageID string, p operator.Profile) error {
+	if _, err := s.ledger.UpdateProfile(ctx, p.UpdateRequest(of, messageID)); err != nil || !p.Avatar.Given || p.Avatar.Text != nil {
+		return err
+	}
+	return s.store.DeletePicture(ctx, of)
 }
 
 // Check validates a profile against the schema of profile.update, and verifies the checksum of the payout address. It returns
 // the profile with LF line breaks in the bio and the payout address in canonical form. For an invalid member, it returns the
 // error of the member, such as ErrBio or ErrPayout.
 func Check(p operator.Profile) (operator.Profile, error) {
-	if empty(p) {
+	given := members(p)
+	if len(given) == 0 {
 		return p, nil
 	}
-	payload, err := json.Marshal(members(p))
+	payload, err := json.Marshal(given)
 	if err != nil {
 		return p, err
 	}

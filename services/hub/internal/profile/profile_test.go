@@ -74,6 +74,12 @@ type writer struct {
 	ids      []string
 	got      []*operatorv1.UpdateProfileRequest
 	notified []string // texts; each notification fails
+	deleted  []operator.ID
+}
+
+func (w *writer) DeletePicture(_ context.Context, of operator.ID) error {
+	w.deleted = append(w.deleted, of)
+	return nil
 }
 
 func (w *writer) Notify(_ context.Context, user operator.ID, kind notification.Kind, _, text string, _ time.Time) error {
@@ -87,6 +93,30 @@ func (w *writer) UpdateProfile(_ context.Context, r *operatorv1.UpdateProfileReq
 }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+
+// TestClearedAvatar checks that a change of the profile deletes the stored picture only if it clears avatarUrl.
+func TestClearedAvatar(t *testing.T) {
+	t.Parallel()
+	w := &writer{}
+	s := profile.NewService(w, w, nil, func() string { return "one" }, func() time.Time { return noon })
+	own := set("http://localhost/u/mara/picture")
+	for _, p := range []operator.Profile{
+		{Bio: text("x")}, {Avatar: set("https://a.example/x.png")}, {Avatar: own, OwnPicture: true},
+	} {
+		if err := s.Update(t.Context(), "me", noon, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(w.got) != 3 || len(w.deleted) != 0 {
+		t.Errorf("%d writes, %d deletions; want 3 and none", len(w.got), len(w.deleted))
+	}
+	if err := s.Update(t.Context(), "me", noon, operator.Profile{Avatar: operator.Change{Given: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(w.deleted, []operator.ID{"me"}) {
+		t.Errorf("deleted %v", w.deleted)
+	}
+}
 
 // TestUpdate checks that each update has a new message id, and that an empty or invalid update sends nothing.
 func TestUpdate(t *testing.T) {

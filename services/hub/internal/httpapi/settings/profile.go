@@ -67,11 +67,6 @@ func (s *Server) ChangeProfile(c echo.Context, o httpx.Object) error {
 	if err := s.Profiles.Update(ctx, me.ID, who.SignedInAt, change); err != nil {
 		return err
 	}
-	if change.Avatar.Given && change.Avatar.Text == nil {
-		if err := s.Pictures.Delete(ctx, me.ID); err != nil {
-			return err
-		}
-	}
 	if lanes != nil {
 		if err := s.OnAir.ChooseLanes(ctx, me.Handle, lanes); err != nil {
 			return err

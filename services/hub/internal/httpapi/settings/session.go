@@ -22,7 +22,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
-	"github.com/signalcast/signalcast/services/hub/internal/picture"
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
@@ -38,7 +37,6 @@ type Server struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
 	Profiles *profile.Service
-	Pictures *picture.Service
 	OnAir    *livestream.Service
 	Notices  notification.Store
 	Now      func() time.Time
