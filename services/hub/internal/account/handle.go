@@ -31,6 +31,9 @@ type HandleStore interface {
 	ListHandleChanges(ctx context.Context, before time.Time) ([]HandleChange, error)
 	// MoveHandle moves what is stored under the former handle of an operator, and ends the change. A repetition changes nothing.
 	MoveHandle(ctx context.Context, c HandleChange, wanted protocol.Handle, now time.Time) error
+	// MovePicture replaces the address of the picture of an operator. It changes nothing if the picture has another address than
+	// former.
+	MovePicture(ctx context.Context, user operator.ID, former, wanted string) error
 }
 
 // HandleChange is a change of the handle of an operator. Former is the handle before it.
@@ -46,8 +49,12 @@ type Handles struct {
 	Store  HandleStore
 	// IsLive reports whether an operator broadcasts.
 	IsLive func(ctx context.Context, handle protocol.Handle) (bool, error)
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Picture returns the avatarUrl of an operator with an uploaded picture.
+	Picture func(handle protocol.Handle) string
+	// UpdateProfile changes a profile. signedInAt is the time of a sign-in that only some changes need.
+	UpdateProfile func(ctx context.Context, user operator.ID, signedInAt time.Time, p operator.Profile) error
+	Now           func() time.Time
+	Log           *slog.Logger
 }
 
 // settleAfter is the time after which a change is no longer in progress.
@@ -82,7 +89,11 @@ func (h Handles) Change(ctx context.Context, c HandleChange, wanted string, firs
 	if err != nil || to == c.Former {
 		return err // Settle ends the change, because the ledger may have stored it
 	}
-	if err := h.Store.MoveHandle(ctx, c, to, h.Now()); err != nil {
+	o, err := h.People.ByID(ctx, c.User)
+	if err == nil {
+		err = h.move(ctx, c, o.AvatarURL, to)
+	}
+	if err != nil {
 		h.Log.WarnContext(ctx, "moving the data of a handle failed", "operator", c.User, "error", err)
 	}
 	return nil
@@ -102,11 +113,26 @@ func (h Handles) Settle(ctx context.Context) error {
 			o.Handle = c.Former // the account was erased with its former handles
 		}
 		if err == nil {
-			err = h.Store.MoveHandle(ctx, c, o.Handle, h.Now())
+			err = h.move(ctx, c, o.AvatarURL, o.Handle)
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("change handle of %s: %w", c.User, err))
 		}
 	}
 	return failed
+}
+
+// move moves what the hub stores under the former handle of an operator. The address of an uploaded picture has the handle, so
+// move replaces it too: another operator may get the former handle.
+func (h Handles) move(ctx context.Context, c HandleChange, avatarURL string, to protocol.Handle) error {
+	if former, wanted := h.Picture(c.Former), h.Picture(to); avatarURL == former && former != wanted {
+		if err := h.Store.MovePicture(ctx, c.User, former, wanted); err != nil {
+			return err
+		}
+		avatar := operator.Profile{Avatar: operator.Change{Given: true, Text: &wanted}, OwnPicture: true}
+		if err := h.UpdateProfile(ctx, c.User, time.Time{}, avatar); err != nil {
+			return err
+		}
+	}
+	return h.Store.MoveHandle(ctx, c, to, h.Now())
 }

@@ -197,7 +197,7 @@ func (a *App) buildServers() error {
 	a.deletion = account.Deletion{Ledger: a.api.OperatorWrites, Reads: a.api.Operators, Store: a.store, Notices: a.store, Hide: a.onair.Hide, Now: a.now}
 	a.handles = account.Handles{
 		Ledger: a.api.OperatorWrites, People: operator.Directory{Ledger: a.api.Operators}, Store: a.store,
-		IsLive: a.onair.IsLive, Now: a.now, Log: a.log,
+		IsLive: a.onair.IsLive, Picture: a.pictures.Address, UpdateProfile: a.profiles.Update, Now: a.now, Log: a.log,
 	}
 	verifier := oidc.NewVerifier(providers, a.now)
 	a.newNetwork()

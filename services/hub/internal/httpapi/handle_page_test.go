@@ -18,7 +18,8 @@ import (
 func (b *fixture) handles() account.Handles {
 	return account.Handles{
 		Ledger: b.deps.Ledger.OperatorWrites, People: operator.Directory{Ledger: b.deps.Ledger.Operators}, Store: b.store,
-		IsLive: b.deps.OnAir.IsLive, Now: b.clock.Now, Log: b.deps.Log,
+		IsLive: b.deps.OnAir.IsLive, Picture: b.deps.Accounts.Pictures.Address, UpdateProfile: b.deps.Accounts.Profiles.Update,
+		Now: b.clock.Now, Log: b.deps.Log,
 	}
 }
 

@@ -21,12 +21,22 @@ func (s *Store) StartPicture(ctx context.Context, of operator.ID, now, before ti
 	return n > 0, err
 }
 
+// EndPicture implements picture.Store.
+func (s *Store) EndPicture(ctx context.Context, of operator.ID, p picture.Stored) error {
+	return s.write.EndPicture(ctx, db.EndPictureParams{OperatorID: of, Source: p.Source, Jpeg: p.JPEG, Started: p.TriedAt})
+}
+
 // StorePicture implements picture.Store.
 func (s *Store) StorePicture(ctx context.Context, of operator.ID, p picture.Stored) error {
 	return s.write.StorePicture(ctx, db.StorePictureParams{OperatorID: of, Source: p.Source, Jpeg: p.JPEG, TriedAt: p.TriedAt})
 }
 
-// DeletePicture implements picture.Store.
+// MovePicture implements account.HandleStore.
+func (s *Store) MovePicture(ctx context.Context, of operator.ID, former, wanted string) error {
+	return s.write.MovePicture(ctx, db.MovePictureParams{OperatorID: of, Former: former, Wanted: wanted})
+}
+
+// DeletePicture implements profile.Store.
 func (s *Store) DeletePicture(ctx context.Context, of operator.ID) error {
 	return s.write.DeletePicture(ctx, of)
 }

@@ -21,6 +21,28 @@ func (q *Queries) DeletePicture(ctx context.Context, operatorID operator.ID) err
 	return err
 }
 
+const endPicture = `-- name: EndPicture :exec
+UPDATE pictures SET source = $1, jpeg = $2 WHERE operator_id = $3 AND tried_at = $4
+`
+
+type EndPictureParams struct {
+	Source     string
+	Jpeg       []byte
+	OperatorID operator.ID
+	Started    time.Time
+}
+
+// Stores the result of the fetch that was started at @started, unless the row was replaced or deleted since then.
+func (q *Queries) EndPicture(ctx context.Context, arg EndPictureParams) error {
+	_, err := q.db.Exec(ctx, endPicture,
+		arg.Source,
+		arg.Jpeg,
+		arg.OperatorID,
+		arg.Started,
+	)
+	return err
+}
+
 const getPicture = `-- name: GetPicture :one
 SELECT source, jpeg, tried_at FROM pictures WHERE operator_id = $1
 `
@@ -36,6 +58,22 @@ func (q *Queries) GetPicture(ctx context.Context, operatorID operator.ID) (GetPi
 	var i GetPictureRow
 	err := row.Scan(&i.Source, &i.Jpeg, &i.TriedAt)
 	return i, err
+}
+
+const movePicture = `-- name: MovePicture :exec
+UPDATE pictures SET source = $1 WHERE operator_id = $2 AND source = $3
+`
+
+type MovePictureParams struct {
+	Wanted     string
+	OperatorID operator.ID
+	Former     string
+}
+
+// Replaces the source of the picture of an operator.
+func (q *Queries) MovePicture(ctx context.Context, arg MovePictureParams) error {
+	_, err := q.db.Exec(ctx, movePicture, arg.Wanted, arg.OperatorID, arg.Former)
+	return err
 }
 
 const startPicture = `-- name: StartPicture :execrows
