@@ -4302,8 +4302,8 @@ export interface paths {
         put?: never;
         /**
          * Change the profile on the profile page
-         * @description Replaces the whole profile: an empty field is removed. A new `avatarUrl` must answer with a picture. `picture` is an uploaded one;
-         *     `avatarUrl` is then its address at this host.
+         * @description Replaces the whole profile: an empty field is removed. A new `avatarUrl` must answer with a picture as `GET /u/{handle}/picture`
+         *     states. `picture` is an uploaded one; it has precedence over `avatarUrl`, which is then its address at this host.
          */
         post: operations["changeProfileByForm"];
         delete?: never;
@@ -5207,8 +5207,11 @@ export interface paths {
         /**
          * Get the picture of an operator
          * @description A picture of 192 by 192 pixels. The hub makes it from the `avatarUrl` of the operator and stores it; the first request after a
-         *     change of that address fetches it. There is none without an `avatarUrl`, if that address does not answer with a PNG, JPEG, GIF
-         *     or WebP file of at most 2 MB and 4096 by 4096 pixels, and for closed, suspended and deleted accounts.
+         *     change of that address fetches it. A former handle redirects (301) for 400 days.
+         *
+         *     404 means that there is no picture: the operator has no `avatarUrl`, that address does not answer with a PNG, JPEG, GIF or WebP
+         *     file of at most 2 MiB and 2048 by 2048 pixels, the profile is hidden, the account is closed, suspended or deleted, or the handle
+         *     is unknown. It is also the answer while too many pictures are fetched and within a minute after another fetch for the operator.
          */
         get: operations["getOperatorPicture"];
         put?: never;

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalcast/signalcast/services/api/apitest"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 // upload returns the field of a form with a picture in one grey.
@@ -63,17 +64,21 @@ func TestPictureForm(t *testing.T) {
 	want(t, b.send("GET", "/u/mara_k", "", html), 200, "", "!<img")
 
 	// A refused form keeps what was typed and stores nothing.
-	want(t, b.saveProfile("http://a.example/x.png", ""), 400, "", "starts with https://", ` value="http://a.example/x.png"`, ">typed<")
+	want(t, b.saveProfile("http://a.example/x.png", ""), 400, "", "starts with https://", ` value="http://a.example/x.png"`,
+		">typed<")
 	want(t, b.saveProfile("https://127.0.0.1/x.png", ""), 400, "", "This address does not answer with a picture.",
 		` value="https://127.0.0.1/x.png"`, ">typed<")
-	want(t, b.saveProfile("https://127.0.0.1/y.png", ""), 400, "", "Save again in 10 seconds.")
+	want(t, b.saveProfile("https://127.0.0.1/y.png", ""), 400, "", "Save again in a few seconds.")
 	b.clock.Advance(5 * time.Second)
 	want(t, b.saveProfile(own, ""), 400, "", "This address does not answer with a picture.")
-	want(t, b.saveProfile("", "bm8gcGljdHVyZQ"), 400, "", "This file is not a picture that can be read.", ` value="bm8gcGljdHVyZQ"`)
+	want(t, b.saveProfile("", "bm8gcGljdHVyZQ"), 400, "", "This file is not a picture that can be read.", ` name="picture" value=""`)
 	want(t, b.saveProfile("", "%%%"), 400, "", "This file is not a picture that can be read.")
 	equal(t, b.operator("mara_k").GetAvatarUrl()+b.operator("mara_k").GetBio(), "")
 	want(t, b.send("GET", path, ""), 404, "not_found")
 
+	chosen := upload(t, 200)
+	form := url.Values{"displayName": {""}, "avatarUrl": {""}, "picture": {chosen}}
+	want(t, b.post("/profile", form, b.bySession()), 400, "", ` value="`+chosen+`"`, "The chosen picture is saved with the form.")
 	want(t, b.saveProfile("https://ignored.example/x.png", upload(t, 200)), http.StatusSeeOther, "")
 	equal(t, b.operator("mara_k").GetAvatarUrl(), own)
 	grey(200)
@@ -97,7 +102,8 @@ func TestPictureForm(t *testing.T) {
 		t.Errorf("the export has the picture %.10q", files["picture.jpg"])
 	}
 
-	b.ledger.Exec(`INSERT INTO hub.streamer_profiles (handle, status, lanes, updated_at) VALUES ('mara_k', 'suspended', '{}', now())`)
+	b.ledger.Exec(`INSERT INTO hub.streamer_profiles (handle, status, lanes, updated_at)
+		VALUES ('mara_k', 'suspended', '{}', now())`)
 	want(t, b.send("GET", path, ""), 404, "not_found")
 	b.ledger.Exec(`UPDATE hub.streamer_profiles SET status = 'approved'`)
 	want(t, b.post("/settings/delete", url.Values{"handle": {"mara_k"}}, b.bySession()), http.StatusSeeOther, "")
@@ -107,8 +113,29 @@ func TestPictureForm(t *testing.T) {
 
 	want(t, b.post("/settings/handle", url.Values{"handle": {"mara"}}, b.bySession()), http.StatusSeeOther, "")
 	want(t, b.send("GET", path, ""), http.StatusMovedPermanently, "", "Location: /u/mara/picture")
+	const moved = hubURL + "/u/mara/picture"
+	address := func() string {
+		source := apitest.Get[string](b.ledger, `SELECT string_agg(source, ',') FROM hub.pictures`)
+		return b.operator("mara").GetAvatarUrl() + " " + source
+	}
+	equal(t, address(), moved+" "+moved)
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
-	want(t, b.saveProfile(own, ""), http.StatusSeeOther, "")
+	want(t, b.saveProfile(moved, ""), http.StatusSeeOther, "")
+	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
+	b.ledger.Exec(`UPDATE users SET avatar_url = $1 WHERE handle = 'mara'`, own) // the change was interrupted
+	h, me := b.handles(), operator.ID(b.mara.GetId())
+	must(t, h.Store.MovePicture(t.Context(), me, moved, own))
+	must(t, h.Store.StartHandleChange(t.Context(), me, "mara_k", b.clock.Now()))
+	b.clock.Advance(2 * time.Minute)
+	must(t, h.Settle(t.Context()))
+	equal(t, address(), moved+" "+moved)
+	equal(t, b.count("hub.handle_changes"), 0)
+
+	hide := `{"kind":"profile","id":"mara","action":"hide","reason":"abuse"}`
+	want(t, b.send("POST", moderationURL, hide, byAdmin(), with("X-Admin-Name", "ada")), 200, "")
+	want(t, b.saveProfile("", ""), http.StatusSeeOther, "") // the form of a hidden profile has no address
+	equal(t, b.count("hub.pictures"), 1)
+	want(t, b.send("POST", moderationURL, strings.Replace(hide, "hide", "show", 1), byAdmin()), 200, "")
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
 	want(t, b.saveProfile("", ""), http.StatusSeeOther, "")
 	equal(t, b.operator("mara").GetAvatarUrl(), "")

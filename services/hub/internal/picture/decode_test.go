@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,7 @@ func TestDecode(t *testing.T) {
 	metadata := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, paint(30, 40, red), nil) })
 	comment := "\xff\xfe\x00\x10planted secret"
 	metadata = append(append(append([]byte{}, metadata[:2]...), comment...), metadata[2:]...)
+	withScans := func(n int) []byte { return append(bytes.Clone(metadata), bytes.Repeat([]byte{0xff, 0xda}, n-1)...) }
 	white := color.RGBA{0xff, 0xff, 0xff, 0xff}
 	for name, c := range map[string]struct {
 		raw  []byte
@@ -91,11 +94,12 @@ func TestDecode(t *testing.T) {
 		"tall png":    {pngOf(t, paint(1, 900, blue)), blue},
 		"transparent": {pngOf(t, image.NewRGBA(image.Rect(0, 0, 20, 20))), white},
 		"jpeg":        {metadata, red},
+		"most scans":  {withScans(maxScans), red},
 		"gif":         {animation(t), red},
 		"webp":        {fromWebP, blue},
 		"largest":     {pngOf(t, image.NewPaletted(image.Rect(0, 0, maxSide, maxSide), color.Palette{blue})), blue},
 	} {
-		out, err := Decode(bytes.NewReader(c.raw))
+		out, err := Decode(t.Context(), bytes.NewReader(c.raw))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -106,7 +110,7 @@ func TestDecode(t *testing.T) {
 			continue
 		}
 		for _, at := range []image.Point{{2, 2}, {Size / 2, Size / 2}, {Size - 3, Size - 3}} {
-			if got := color.RGBAModel.Convert(img.At(at.X, at.Y)).(color.RGBA); !near(got, c.want) { //nolint:forcetypeassert // by RGBAModel
+			if got := colorAt(img, at); !near(got, c.want) {
 				t.Errorf("%s: %v at %v, want %v", name, got, at, c.want)
 			}
 		}
@@ -114,23 +118,98 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: the picture has metadata of the original", name)
 		}
 	}
-	for name, raw := range map[string][]byte{
-		"empty": nil, "text": []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), "cut png": pngOf(t, sides)[:60],
-		"too large": append(pngOf(t, sides), bytes.Repeat([]byte{0}, maxBytes)...),
-		"too wide":  huge(t, maxSide+1, 1), "too high": huge(t, 1, maxSide+1), "bomb": huge(t, 1<<30, 1<<30), "no pixel": huge(t, 0, 9),
-		"cut gif": []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"),
+	for name, c := range map[string]struct {
+		raw  []byte
+		want error
+	}{
+		"empty": {nil, ErrPicture}, "text": {[]byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), ErrPicture},
+		"cut png": {pngOf(t, sides)[:60], ErrPicture}, "no pixel": {huge(t, 0, 9), ErrPicture},
+		"cut gif":        {[]byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"), ErrLarge},
+		"too large":      {append(pngOf(t, sides), bytes.Repeat([]byte{0}, maxBytes)...), ErrLarge},
+		"too wide":       {huge(t, maxSide+1, 1), ErrLarge},
+		"too high":       {huge(t, 1, maxSide+1), ErrLarge},
+		"bomb":           {huge(t, 1<<30, 1<<30), ErrPicture},
+		"too many scans": {withScans(maxScans + 1), ErrPicture},
 	} {
-		if out, err := Decode(bytes.NewReader(raw)); !errors.Is(err, ErrPicture) || out != nil {
-			t.Errorf("%s: %d bytes, error %v; want ErrPicture", name, len(out), err)
+		out, err := Decode(t.Context(), bytes.NewReader(c.raw))
+		if !errors.Is(err, ErrPicture) || !errors.Is(err, c.want) || out != nil {
+			t.Errorf("%s: %d bytes, error %v; want %v", name, len(out), err, c.want)
 		}
 	}
-	if _, err := Decode(base64.NewDecoder(base64.RawURLEncoding, strings.NewReader("!!"))); err == nil {
+	if _, err := Decode(t.Context(), base64.NewDecoder(base64.RawURLEncoding, strings.NewReader("!!"))); err == nil {
 		t.Error("invalid base64 was decoded")
 	}
+}
+
+// colorAt returns the colour of a pixel.
+func colorAt(img image.Image, at image.Point) color.RGBA {
+	r, g, b, a := img.At(at.X, at.Y).RGBA()
+	return color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), uint8(a >> 8)}
 }
 
 // near reports whether two colours differ only as much as JPEG changes them.
 func near(a, b color.RGBA) bool {
 	d := func(x, y uint8) bool { return max(x, y)-min(x, y) < 40 }
 	return d(a.R, b.R) && d(a.G, b.G) && d(a.B, b.B)
+}
+
+// TestDecodeWaits checks that a picture waits for another one only until its context ends. It is not parallel, because it
+// occupies the decoder.
+func TestDecodeWaits(t *testing.T) {
+	decoding <- struct{}{}
+	defer func() { <-decoding }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if out, err := Decode(ctx, bytes.NewReader(pngOf(t, paint(9, 9, red)))); !errors.Is(err, context.Canceled) {
+		t.Errorf("%d bytes, error %v; want context.Canceled", len(out), err)
+	}
+}
+
+// TestOrientation checks that a JPEG is turned as its Exif metadata state.
+func TestOrientation(t *testing.T) {
+	t.Parallel()
+	quarter := paint(90, 60, blue) // of the middle square, the top left quarter is red
+	draw.Draw(quarter, image.Rect(15, 0, 45, 30), image.NewUniform(red), image.Point{}, draw.Src)
+	plain := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, quarter, nil) })
+	const near0, near1 = Size / 4, 3 * Size / 4
+	exif := func(order binary.AppendByteOrder, mark string, value uint16) string {
+		tiff := order.AppendUint32(order.AppendUint16([]byte(mark), 42), 8)
+		tiff = order.AppendUint16(tiff, 2)
+		for tag, v := range map[uint16]uint16{0x0100: 7, 0x0112: value} {
+			tiff = order.AppendUint16(order.AppendUint16(tiff, tag), 3)
+			tiff = order.AppendUint16(order.AppendUint16(order.AppendUint32(tiff, 1), v), 0)
+		}
+		return "Exif\x00\x00" + string(tiff)
+	}
+	little := func(value uint16) string { return exif(binary.LittleEndian, "II", value) }
+	for name, c := range map[string]struct {
+		metadata string
+		x, y     int // of the red quarter
+	}{
+		"1": {little(1), near0, near0}, "2": {little(2), near1, near0}, "3": {little(3), near1, near1}, "4": {little(4), near0, near1},
+		"5": {little(5), near0, near0}, "6": {little(6), near1, near0}, "7": {little(7), near1, near1}, "8": {little(8), near0, near1},
+		"0": {little(0), near0, near0}, "9": {little(9), near0, near0}, "big-endian": {exif(binary.BigEndian, "MM", 6), near1, near0},
+		"cut header": {little(6)[:9], near0, near0}, "cut directory": {little(6)[:17], near0, near0},
+		"other metadata": {"XMP", near0, near0}, "directory outside": {"Exif\x00\x00II*\x00\xff\xff\xff\xff", near0, near0},
+	} {
+		segment := append(binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(c.metadata)+2)), c.metadata...)
+		raw := slices.Concat(plain[:2], segment, plain[2:])
+		out, err := Decode(t.Context(), bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		img, err := jpeg.Decode(bytes.NewReader(out))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, at := range []image.Point{{near0, near0}, {near1, near0}, {near0, near1}, {near1, near1}} {
+			want := blue
+			if at == image.Pt(c.x, c.y) {
+				want = red
+			}
+			if got := colorAt(img, at); !near(got, want) {
+				t.Errorf("%s: %v at %v, want %v", name, got, at, want)
+			}
+		}
+	}
 }

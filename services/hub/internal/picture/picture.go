@@ -16,11 +16,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Errors of an operator without a picture, and of a fetch that must wait because others are in progress or the last one was just
-// before.
+// Errors of Service. ErrNone: the operator has no picture. ErrWait: too many fetches are in progress, or the last one for the
+// operator was a short time ago.
 var (
 	ErrNone = errors.New("there is no picture")
-	ErrWait = errors.New("too many pictures are fetched")
+	ErrWait = errors.New("too many picture fetches; retry in a minute")
 )
 
 const (
@@ -46,14 +46,15 @@ type Store interface {
 	FindPicture(ctx context.Context, of operator.ID) (Stored, error)
 	// StartPicture stores the time of a fetch. If the last one was after the time before, it returns false and changes nothing.
 	StartPicture(ctx context.Context, of operator.ID, now, before time.Time) (bool, error)
+	// EndPicture stores the result of the fetch that StartPicture started at p.TriedAt. It changes nothing if the picture was
+	// replaced or deleted, or another fetch was started.
+	EndPicture(ctx context.Context, of operator.ID, p Stored) error
 	// StorePicture replaces the picture of an operator.
 	StorePicture(ctx context.Context, of operator.ID, p Stored) error
-	// DeletePicture deletes the picture of an operator.
-	DeletePicture(ctx context.Context, of operator.ID) error
 }
 
-// fetch identifies a fetch that concurrent requests share.
-type fetch struct {
+// fetchKey identifies a fetch that concurrent requests share.
+type fetchKey struct {
 	of     operator.ID
 	source string
 }
@@ -63,7 +64,7 @@ type Service struct {
 	store   Store
 	hub     *url.URL
 	client  *http.Client
-	fetches *cache.Cache[fetch, []byte] // it limits the fetches; the store has the pictures
+	fetches *cache.Cache[fetchKey, []byte] // limits fetches and shares concurrent ones; pictures are in the store
 	now     func() time.Time
 	log     *slog.Logger
 }
@@ -77,7 +78,7 @@ func NewService(store Store, hubURL string, now func() time.Time, log *slog.Logg
 	return &Service{
 		store: store, hub: hub, now: now, log: log,
 		client: safedial.Client(safedial.Options{Timeout: fetchTime, Redirects: maxRedirects}),
-		fetches: cache.New(cache.Options[fetch, []byte]{
+		fetches: cache.New(cache.Options[fetchKey, []byte]{
 			TTL: time.Second, Timeout: 2 * fetchTime, Loads: maxFetches, MaxKeys: 64, Now: now,
 		}),
 	}, nil
@@ -107,24 +108,26 @@ func (s *Service) Find(ctx context.Context, of operator.Operator) ([]byte, error
 	case stored.Source == of.AvatarURL && s.now().Sub(stored.TriedAt) < failedPause, s.isOwn(of.AvatarURL):
 		return nil, ErrNone
 	}
-	picture, err := s.fetches.Get(ctx, fetch{of.ID, of.AvatarURL}, func(ctx context.Context, _ []byte) ([]byte, error) {
-		picture, err := s.fetch(ctx, of.ID, of.AvatarURL, visitPause)
+	picture, err := s.fetches.Get(ctx, fetchKey{of.ID, of.AvatarURL}, func(ctx context.Context, _ []byte) ([]byte, error) {
+		picture, started, err := s.fetch(ctx, of.ID, of.AvatarURL, visitPause)
 		if err != nil && !errors.Is(err, ErrNone) {
 			return nil, err
 		}
-		stored := Stored{Source: of.AvatarURL, JPEG: picture, TriedAt: s.now()}
-		return picture, errors.Join(err, s.store.StorePicture(ctx, of.ID, stored))
+		stored := Stored{Source: of.AvatarURL, JPEG: picture, TriedAt: started}
+		return picture, errors.Join(err, s.store.EndPicture(ctx, of.ID, stored))
 	})
 	return picture, busy(err)
 }
 
-// Fetch returns the JPEG of the picture at an address without storing it. Errors: ErrNone, ErrWait, db_unavailable.
+// Fetch returns the JPEG of the picture at an address without storing it. Errors: ErrNone, which is also ErrLarge for a picture
+// that is too large, ErrWait, db_unavailable.
 func (s *Service) Fetch(ctx context.Context, of operator.ID, source string) ([]byte, error) {
 	if s.isOwn(source) {
 		return nil, ErrNone
 	}
-	picture, err := s.fetches.Get(ctx, fetch{of, source}, func(ctx context.Context, _ []byte) ([]byte, error) {
-		return s.fetch(ctx, of, source, formPause)
+	picture, err := s.fetches.Get(ctx, fetchKey{of, source}, func(ctx context.Context, _ []byte) ([]byte, error) {
+		picture, _, err := s.fetch(ctx, of, source, formPause)
+		return picture, err
 	})
 	return picture, busy(err)
 }
@@ -140,11 +143,6 @@ func (s *Service) Replace(ctx context.Context, of operator.ID, source string, jp
 	return s.store.StorePicture(ctx, of, Stored{Source: source, JPEG: jpeg, TriedAt: s.now()})
 }
 
-// Delete deletes the picture of an operator. Error: db_unavailable.
-func (s *Service) Delete(ctx context.Context, of operator.ID) error {
-	return s.store.DeletePicture(ctx, of)
-}
-
 // isOwn reports whether an address is one of this hub. The hub must not fetch it: the picture at that address may wait for the
 // fetch.
 func (s *Service) isOwn(address string) bool {
@@ -152,29 +150,34 @@ func (s *Service) isOwn(address string) bool {
 	return err == nil && strings.EqualFold(u.Hostname(), s.hub.Hostname())
 }
 
+// busy replaces the errors of a fetch that cannot start or end now with ErrWait.
 func busy(err error) error {
-	if errors.Is(err, cache.ErrBusy) || errors.Is(err, cache.ErrClosed) {
+	if errors.Is(err, cache.ErrBusy) || errors.Is(err, cache.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
 		return ErrWait
 	}
 	return err
 }
 
-// fetch requests the picture at an address. Errors: ErrNone if the address does not answer with a picture, ErrWait if the last
-// fetch for the operator is less than pause ago, db_unavailable, and the error of ctx if it ends.
-func (s *Service) fetch(ctx context.Context, of operator.ID, source string, pause time.Duration) ([]byte, error) {
-	now := s.now()
+// fetch requests the picture at an address. It returns the picture and the time that it stored as the start of the fetch. Errors:
+// ErrNone if the address does not answer with a picture, ErrWait if the last fetch for the operator is less than pause ago,
+// db_unavailable, and the error of ctx if it ends.
+func (s *Service) fetch(ctx context.Context, of operator.ID, source string, pause time.Duration) ([]byte, time.Time, error) {
+	now := s.now().Truncate(time.Microsecond) // the precision of the store
 	switch ok, err := s.store.StartPicture(ctx, of, now, now.Add(-pause)); {
 	case err != nil:
-		return nil, err
+		return nil, now, err
 	case !ok:
-		return nil, ErrWait
+		return nil, now, ErrWait
 	}
 	picture, err := s.request(ctx, source)
-	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
-		return picture, err
+	if err == nil || ctx.Err() != nil {
+		return picture, now, err
+	}
+	if !errors.Is(err, ErrPicture) {
+		err = errors.New("request failed") // the text of the error has the address, which is personal data
 	}
 	s.log.InfoContext(ctx, "picture fetch failed", "operator", of, "error", err)
-	return nil, ErrNone
+	return nil, now, fmt.Errorf("%w: %w", ErrNone, err)
 }
 
 // request sends a request for a picture and returns it as Decode does.
@@ -192,8 +195,11 @@ func (s *Service) request(ctx context.Context, source string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = a.Body.Close() }()
-	if a.StatusCode != http.StatusOK || a.ContentLength > maxBytes {
-		return nil, fmt.Errorf("%w: status %d, %d bytes", ErrPicture, a.StatusCode, a.ContentLength)
+	switch {
+	case a.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%w: status %d", ErrPicture, a.StatusCode)
+	case a.ContentLength > maxBytes:
+		return nil, ErrLarge
 	}
-	return Decode(a.Body)
+	return Decode(ctx, a.Body)
 }

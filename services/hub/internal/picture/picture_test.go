@@ -1,12 +1,13 @@
 package picture
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,6 +46,15 @@ func (m *memory) StartPicture(_ context.Context, of operator.ID, now, before tim
 	return true, nil
 }
 
+func (m *memory) EndPicture(_ context.Context, of operator.ID, p Stored) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if row, ok := m.rows[of]; ok && row.TriedAt.Equal(p.TriedAt) {
+		m.rows[of] = p
+	}
+	return nil
+}
+
 func (m *memory) StorePicture(_ context.Context, of operator.ID, p Stored) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,11 +62,11 @@ func (m *memory) StorePicture(_ context.Context, of operator.ID, p Stored) error
 	return nil
 }
 
-func (m *memory) DeletePicture(_ context.Context, of operator.ID) error {
+// remove deletes the picture of an operator, as a change of the profile does.
+func (m *memory) remove(of operator.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.rows, of)
-	return nil
 }
 
 // fixture is a service, and a server of pictures that is on a private address.
@@ -88,7 +98,7 @@ func setup(t *testing.T, reachable bool) *fixture {
 	}
 	t.Cleanup(b.Close)
 	if reachable {
-		b.client = safedial.Client(safedial.Options{Private: true, Timeout: fetchTime, Redirects: maxRedirects})
+		b.client = safedial.Client(safedial.Options{Private: true, Timeout: time.Minute, Redirects: maxRedirects})
 		b.client.Transport.(*http.Transport).TLSClientConfig = //nolint:forcetypeassert // it is one
 			b.server.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // it is one
 		t.Cleanup(b.client.CloseIdleConnections)
@@ -108,7 +118,8 @@ func (b *fixture) want(avatarURL string, want error, asked int64) {
 	b.t.Helper()
 	jpeg, err := b.Find(b.t.Context(), operator.Operator{ID: "a", Handle: "mara", AvatarURL: avatarURL})
 	if !errors.Is(err, want) || (err == nil) != (jpeg != nil) || b.asked.Load() != asked {
-		b.t.Errorf("%s: %d bytes, error %v, %d requests; want error %v, %d requests", avatarURL, len(jpeg), err, b.asked.Load(), want, asked)
+		b.t.Errorf("%s: %d bytes, error %v, %d requests; want error %v, %d requests",
+			avatarURL, len(jpeg), err, b.asked.Load(), want, asked)
 	}
 }
 
@@ -146,8 +157,72 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.want(hubURL+"/u/mara/picture", nil, 6)
-	if err := b.Delete(t.Context(), "a"); err != nil || len(b.store.rows) != 0 {
-		t.Errorf("error %v, %d pictures after the deletion", err, len(b.store.rows))
+}
+
+// block makes the server wait with its answers. The returned function lets it send the picture, at the latest at the end of the
+// test.
+func (b *fixture) block(picture []byte) func() {
+	wait := make(chan struct{})
+	release := sync.OnceFunc(func() { close(wait) })
+	b.t.Cleanup(release)
+	b.handle(func(w http.ResponseWriter, _ *http.Request) {
+		<-wait
+		_, _ = w.Write(picture)
+	})
+	return release
+}
+
+// TestNewerPicture checks that a fetch does not replace what was stored during it.
+func TestNewerPicture(t *testing.T) {
+	t.Parallel()
+	const own = hubURL + "/u/mara/picture"
+	for name, c := range map[string]struct {
+		change func(*fixture) error
+		want   Stored
+	}{
+		"replace": {func(b *fixture) error {
+			return b.Replace(t.Context(), "a", own, []byte("upload"))
+		}, Stored{Source: own, JPEG: []byte("upload")}},
+		"delete": {func(b *fixture) error { b.store.remove("a"); return nil }, Stored{}},
+		"other fetch": {func(b *fixture) error {
+			_, err := b.store.StartPicture(t.Context(), "a", b.clock.Now(), b.clock.Now().Add(-formPause))
+			return err
+		}, Stored{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, true)
+			release := b.block(pngOf(t, paint(50, 50, red)))
+			var fetch sync.WaitGroup
+			fetch.Go(func() { b.want(b.server.URL+"/a.png", nil, 1) })
+			testkit.Eventually(t, time.Minute, func() bool { return b.asked.Load() == 1 })
+			b.clock.Advance(formPause)
+			if err := c.change(b); err != nil {
+				t.Fatal(err)
+			}
+			release()
+			fetch.Wait()
+			if row := b.store.rows["a"]; row.Source != c.want.Source || !bytes.Equal(row.JPEG, c.want.JPEG) {
+				t.Errorf("stored %q with %d bytes; want %q with %d bytes", row.Source, len(row.JPEG), c.want.Source, len(c.want.JPEG))
+			}
+		})
+	}
+}
+
+// TestLog checks that the log of a failed fetch has no address.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	b := setup(t, true)
+	var log bytes.Buffer
+	b.log = slog.New(slog.NewTextHandler(&log, nil))
+	b.handle(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	b.want(b.server.URL+"/planted.png", ErrNone, 1)
+	b.clock.Advance(visitPause)
+	b.serve([]byte("no picture"))
+	b.want(b.server.URL+"/planted_too.png", ErrNone, 2)
+	got, host := log.String(), b.server.Listener.Addr().String()
+	if strings.Count(got, "picture fetch failed") != 2 || strings.Contains(got, "planted") || strings.Contains(got, host) {
+		t.Errorf("the log is %s", got)
 	}
 }
 
@@ -165,6 +240,11 @@ func TestFetch(t *testing.T) {
 	b.serve(nil)
 	if _, err := b.Fetch(t.Context(), "a", b.server.URL+"/none"); !errors.Is(err, ErrNone) {
 		t.Errorf("no picture: %v", err)
+	}
+	b.clock.Advance(formPause)
+	b.serve(huge(t, 4000, 3000))
+	if _, err := b.Fetch(t.Context(), "a", b.server.URL+"/photo"); !errors.Is(err, ErrNone) || !errors.Is(err, ErrLarge) {
+		t.Errorf("large picture: %v", err)
 	}
 	if row := b.store.rows["a"]; row.Source != "" || row.JPEG != nil {
 		t.Errorf("stored %v", row)
@@ -218,21 +298,17 @@ func TestRequest(t *testing.T) {
 func TestTooManyFetches(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
-	release := make(chan struct{})
-	b.handle(func(w http.ResponseWriter, _ *http.Request) {
-		<-release
-		_, _ = io.WriteString(w, "no picture")
-	})
+	release := b.block([]byte("no picture"))
 	var all sync.WaitGroup
 	for i := range maxFetches {
 		all.Go(func() { _, _ = b.Fetch(t.Context(), operator.ID(rune('b'+i)), b.server.URL) })
 	}
-	testkit.Eventually(t, 5*time.Second, func() bool { return b.asked.Load() == maxFetches })
+	testkit.Eventually(t, time.Minute, func() bool { return b.asked.Load() == maxFetches })
 	b.want(b.server.URL+"/a.png", ErrWait, maxFetches)
 	if row, ok := b.store.rows["a"]; ok {
 		t.Errorf("stored %v", row)
 	}
-	close(release)
+	release()
 	all.Wait()
 }
 

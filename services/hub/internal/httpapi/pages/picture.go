@@ -46,52 +46,44 @@ func (s *server) picture(c echo.Context, account identityclaim.Account) error {
 	return nil
 }
 
-// profilePicture is the picture of a profile form. Without a change, nothing is stored.
-type profilePicture struct {
-	change   operator.Change
-	jpeg     []byte
-	uploaded bool
-}
-
-// pictureOf returns the picture of a profile form: an uploaded one, that of a new address, or none for an empty address. problem
-// is the error text of the field; empty: none. Error: db_unavailable.
-func (s *server) pictureOf(
-	ctx context.Context, account identityclaim.Account, input profileForm,
-) (p profilePicture, problem string, err error) {
-	pictures := s.People.Pictures
+// pictureChange returns the change of avatarUrl in a profile form, without links and texts. An uploaded picture has precedence
+// over an address, also over an empty one.
+func (s *server) pictureChange(account identityclaim.Account, input profileForm) (change operator.Profile) {
 	switch {
 	case input.Picture != "":
-		raw := base64.NewDecoder(base64.RawURLEncoding, strings.NewReader(input.Picture))
-		if p.jpeg, err = picture.Decode(raw); err != nil {
-			return p, "This file is not a picture that can be read. Choose another one.", nil
-		}
-		p.change, p.uploaded = changeTo(pictures.Address(account.Handle)), true
-		return p, "", nil
-	case input.Avatar == account.AvatarURL:
-		return p, "", nil
+		change.Avatar, change.OwnPicture = changeTo(s.People.Pictures.Address(account.Handle)), true
+	case input.Avatar != account.AvatarURL:
+		change.Avatar = changeTo(input.Avatar)
 	}
-	if p.change = changeTo(input.Avatar); input.Avatar == "" {
-		return p, "", nil
-	}
-	switch p.jpeg, err = pictures.Fetch(ctx, account.ID, input.Avatar); {
-	case errors.Is(err, picture.ErrNone):
-		return p, "This address does not answer with a picture. Enter the address of a PNG, JPEG, GIF or WebP file of at most 2 MB " +
-			"and 4096 by 4096 pixels.", nil
-	case errors.Is(err, picture.ErrWait):
-		return p, "The picture cannot be fetched right now. Save again in 10 seconds.", nil
-	}
-	return p, "", err
+	return change
 }
 
-// storePicture stores the picture of a profile form after its address has been stored. Error: db_unavailable.
-func (s *server) storePicture(ctx context.Context, account identityclaim.Account, p profilePicture) error {
-	if p.change.Text == nil {
-		if p.change.Given || account.AvatarURL == "" {
-			return s.People.Pictures.Delete(ctx, account.ID)
+// pictureOf returns the picture of a profile change: the upload, the picture of a new address, or nil. problem is the error text
+// of the field; empty: none. Error: db_unavailable, and that of ctx if it ends.
+func (s *server) pictureOf(
+	ctx context.Context, of operator.ID, change operator.Profile, upload string,
+) (jpeg []byte, problem string, err error) {
+	switch {
+	case change.OwnPicture:
+		jpeg, err = picture.Decode(ctx, base64.NewDecoder(base64.RawURLEncoding, strings.NewReader(upload)))
+		if err != nil && ctx.Err() == nil {
+			return nil, "This file is not a picture that can be read. Choose another one.", nil
 		}
-		return nil
+		return jpeg, "", err
+	case change.Avatar.Text == nil:
+		return nil, "", nil
 	}
-	return s.People.Pictures.Replace(ctx, account.ID, *p.change.Text, p.jpeg)
+	switch jpeg, err = s.People.Pictures.Fetch(ctx, of, *change.Avatar.Text); {
+	case errors.Is(err, picture.ErrLarge):
+		return nil, "The picture at this address is too large. Enter the address of one with at most 2 MiB and 2048 by 2048 " +
+			"pixels.", nil
+	case errors.Is(err, picture.ErrNone):
+		return nil, "This address does not answer with a picture. Enter the address of a PNG, JPEG, GIF or WebP file of at most " +
+			"2 MiB and 2048 by 2048 pixels.", nil
+	case errors.Is(err, picture.ErrWait):
+		return nil, "The picture cannot be fetched right now. Save again in a few seconds.", nil
+	}
+	return jpeg, "", err
 }
 
 // addAvatars sets the avatars of broadcasts. Without the account of a forecaster, the initials of the handle are shown.

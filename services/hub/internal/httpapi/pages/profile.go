@@ -111,30 +111,25 @@ func (s *server) payoutOf(a identityclaim.Account) payoutState {
 // must not be empty. The picture of a new address is fetched at once; if there is none, nothing is saved.
 func (s *server) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileFormOf(form)
-	change := operator.Profile{
-		DisplayName: &input.DisplayName, Bio: &input.Bio,
-		Links: append([]string{}, strings.Fields(input.Links)...),
-	}
+	change := s.pictureChange(account, input)
+	change.DisplayName, change.Bio, change.Links = &input.DisplayName, &input.Bio, append([]string{}, strings.Fields(input.Links)...)
 	if input.Payout != account.PayoutAddress { // a change needs a recent sign-in
 		change.PayoutAddress = changeTo(input.Payout)
 	}
 	ctx, refuse := c.Request().Context(), func(field, problem string) error {
 		return s.showProfile(c, http.StatusBadRequest, account, func(p *profilePage) { p.Form, p.Errors[field] = input, problem })
 	}
-	if input.Avatar != account.AvatarURL && input.Picture == "" {
-		change.Avatar = changeTo(input.Avatar)
-	}
 	if _, err := profile.Check(change); fieldOf(err) != "" { // an invalid address is not fetched
 		return refuse(fieldOf(err), profileErrors[fieldOf(err)])
 	}
-	picture, problem, err := s.pictureOf(ctx, account, input)
+	jpeg, problem, err := s.pictureOf(ctx, account.ID, change, input.Picture)
 	switch {
 	case err != nil:
 		return err
 	case problem != "":
+		input.Picture = "" // the next form must not send it again
 		return refuse("avatarUrl", problem)
 	}
-	change.Avatar, change.OwnPicture = picture.change, picture.uploaded
 	err = s.People.Profiles.Update(ctx, account.ID, s.Viewer(c).Session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
@@ -145,8 +140,8 @@ func (s *server) changeProfile(c echo.Context, account identityclaim.Account, fo
 	if field := fieldOf(err); field != "" {
 		return refuse(field, profileErrors[field])
 	}
-	if err == nil {
-		err = s.storePicture(ctx, account, picture)
+	if err == nil && jpeg != nil {
+		err = s.People.Pictures.Replace(ctx, account.ID, *change.Avatar.Text, jpeg)
 	}
 	if err != nil {
 		return err

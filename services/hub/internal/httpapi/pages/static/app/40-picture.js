@@ -4,14 +4,15 @@ const upload = document.getElementById('upload');
 const pictureBytes = 7500;
 
 // Resolves to a JPEG of the canvas with at most pictureBytes.
-const encoded = async (canvas) => {
+const encode = async (canvas) => {
   for (let quality = 0.9; ; quality -= 0.1) {
     const blob = await new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', quality));
     if (blob.size <= pictureBytes || quality < 0.2) return blob;
   }
 };
 
-const choose = async (file, canvas, field) => {
+// Draws the middle square of a file on a canvas. Resolves to the JPEG in base64url.
+const scale = async (file, canvas) => {
   const image = await createImageBitmap(file);
   const side = Math.min(image.width, image.height);
   const context = canvas.getContext('2d');
@@ -19,25 +20,30 @@ const choose = async (file, canvas, field) => {
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.imageSmoothingQuality = 'high';
   context.drawImage(image, (image.width - side) / 2, (image.height - side) / 2, side, side, 0, 0, canvas.width, canvas.height);
-  const bytes = new Uint8Array(await (await encoded(canvas)).arrayBuffer());
-  field.value = btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-  canvas.hidden = false;
+  const bytes = new Uint8Array(await (await encode(canvas)).arrayBuffer());
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 };
 
 if (upload) {
-  const [input, canvas, message] = ['input', 'canvas', 'p'].map((name) => upload.querySelector(name));
+  const [input, preview, message] = ['input', 'canvas', 'p'].map((name) => upload.querySelector(name));
   const field = input.form.elements.picture;
   upload.hidden = false;
   input.addEventListener('change', async () => {
     field.value = '';
-    canvas.hidden = true;
+    preview.hidden = true;
     message.textContent = '';
-    if (!input.files[0]) return;
-    try {
-      await choose(input.files[0], canvas, field);
-      message.textContent = 'Save the profile to use this picture.';
-    } catch {
+    const file = input.files[0];
+    if (!file) return;
+    const canvas = preview.cloneNode(); // of this file: another one can be chosen before the first is scaled
+    const picture = await scale(file, canvas).catch(() => '');
+    if (input.files[0] !== file) return;
+    field.value = picture;
+    if (!picture) {
       message.textContent = 'This file is not a picture that the browser can read. Choose another one.';
+      return;
     }
+    preview.getContext('2d').drawImage(canvas, 0, 0);
+    preview.hidden = false;
+    message.textContent = 'Save the profile to use this picture.';
   });
 }
