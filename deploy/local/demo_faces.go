@@ -96,7 +96,8 @@ func (b *bot) introduce(ctx context.Context, p persona) error {
 		return fmt.Errorf("the profile page of @%s has no form", b.handle)
 	}
 	form := url.Values{
-		"csrf": {string(found[1])}, "displayName": {p.title}, "bio": {p.bio}, "picture": {base64.RawURLEncoding.EncodeToString(picture)},
+		"csrf": {string(found[1])}, "displayName": {p.title}, "bio": {p.bio},
+		"picture": {base64.RawURLEncoding.EncodeToString(picture)},
 	}
 	_, err = send(http.MethodPost, "/profile", form.Encode(), "application/x-www-form-urlencoded")
 	return err

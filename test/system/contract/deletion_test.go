@@ -44,6 +44,14 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	wallet := stack.NewWallet()
 	x.LinkWallet(t, wallet)
 	x.ClaimIdentity(t, wallet, x.session).Require(http.StatusOK)
+	x.Send(t, "/api/streamer/profile", http.StatusOK, x.session, stack.JSON{"avatarUrl": nil})
+	x.Send(t, "/api/streamer/profile", http.StatusOK, x.session, stack.JSON{"avatarUrl": address + "a.png"})
+	get(t, s.Hub+"/u/"+x.Handle+"/picture").Require(http.StatusNotFound)
+	source := stack.Query[string](t, s, `SELECT source FROM hub.pictures WHERE operator_id = $1`, x.ID)
+	if source != address+"a.png" {
+		t.Errorf("the picture was fetched from %q; want %s", source, address+"a.png") // a failed fetch is stored and logged
+	}
+	x.UploadPicture(t, x.session)
 	x.Send(t, "/api/streamer/profile", http.StatusOK, x.session, stack.JSON{
 		"displayName": word, "bio": word, "links": []string{address}, "payoutAddress": wallet,
 	})
