@@ -48,12 +48,12 @@ func TestLivePages(t *testing.T) {
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.", "Ostrava gauge above 6 m?",
 		"ended <time", "!No broadcasts")
 	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast", "Last broadcast</h2>", "Ended <time",
-		"with at most 0 viewers", "!No broadcast yet.", "too short for a chart")
+		"with no viewers", "!No broadcast yet.", "too short for a chart")
 	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "<title>Broadcast of ", "Recap</h2>",
-		` content="0 calls, 0 points, at most 0 viewers."`, session.ID+`"><code`)
+		` content="0 calls, 0 points, no viewers."`, session.ID+`"><code`)
 	card := "/api/card/broadcast/mara_k." + session.ID
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` src="`+card+`.svg"`)
-	want(t, b.send("GET", card+".svg", ""), 200, "", "Ostrava gauge above 6 m?", "0 calls", "At most 0 viewers")
+	want(t, b.send("GET", card+".svg", ""), 200, "", "Ostrava gauge above 6 m?", "0 calls", "No viewers")
 	want(t, b.send("GET", "/api/card/broadcast/tide."+session.ID, ""), 404, "not_found")
 	for _, show := range []string{"1", "0199f0c0-0000-7000-8000-000000000099"} {
 		want(t, b.send("GET", "/live/mara_k?show="+show, "", with("Accept", "text/html")), 404, "", "There is no page at this address.")

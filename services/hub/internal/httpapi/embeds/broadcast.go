@@ -54,13 +54,13 @@ func (s *Server) broadcastItem(ctx context.Context, raw string) (item, error) {
 		Subtitle: "@" + string(handle) + ", " + day(r.Session.StartedAt),
 		Lines: []string{
 			strconv.FormatInt(r.Count, 10) + plural(r.Count, " call", " calls"),
-			"At most " + strconv.FormatInt(r.Peak, 10) + plural(r.Peak, " viewer", " viewers"),
+			viewersOf(r.Peak),
 		},
 	}
-	if r.Top != nil && r.Top.Title != "" {
-		t.Title = card.Clean(r.Top.Title)
-	} else if r.Session.Signal != nil {
+	if r.Session.Signal != nil { // as in the list of broadcasts
 		t.Title = card.Clean(r.Session.Signal.Name)
+	} else if r.Top != nil && r.Top.Title != "" {
+		t.Title = card.Clean(r.Top.Title)
 	}
 	if r.Session.EndedAt.IsZero() {
 		t.Stamp, t.url = "Live", page
@@ -96,4 +96,12 @@ func (s *Server) audienceChart(ctx context.Context, session livestream.Session) 
 		})
 	}
 	return c
+}
+
+// viewersOf describes the largest number of viewers of a broadcast.
+func viewersOf(peak int64) string {
+	if peak == 0 {
+		return "No viewers"
+	}
+	return "At most " + strconv.FormatInt(peak, 10) + plural(peak, " viewer", " viewers")
 }

@@ -41,6 +41,7 @@ type callPanel struct {
 	Key                 string // empty without a session: such a form files nothing
 	Button              string
 	Unrated, Unverified bool
+	Asked               bool   // the venue asks more than the market price for the sides
 	Alert, AlertField   string // error text, and the id of the field that has the error
 	Why                 string // why the market takes no call
 	Own                 *ownCall
@@ -180,7 +181,7 @@ func (s *server) callPanelOf(
 		return p
 	}
 	p.Unrated, p.Confidence, p.Take, p.MaxTake = !m.GetRated(), form.Confidence, form.Take, protocol.MaxTake
-	p.Prices = strconv.Itoa(yes) + "," + strconv.Itoa(no)
+	p.Prices, p.Asked = strconv.Itoa(yes)+","+strconv.Itoa(no), yes+no != maxPrice
 	p.Sides = []callSide{callSideOf(m, protocol.Yes, yes, form), callSideOf(m, protocol.No, no, form)}
 	if p.Button = "Make this call"; v.Handle == "" && v.Err == nil {
 		p.Button = "Sign in to call"
@@ -293,7 +294,7 @@ func callSideOf(m *marketv1.Market, side protocol.Side, price int, form callForm
 		other = protocol.Yes
 	}
 	points, miss := signal.Points(&signalv1.Signal{ScoreBasisBps: int32(price)})
-	won, lost := format.Signed(points)+" points", format.Signed(miss)+" points"
+	won, lost := view.PointsLabel(int64(points)), view.PointsLabel(int64(miss))
 	s.Other, s.Capped = view.SideName(m, string(other)), m.GetProvider() != string(protocol.Manual)
 	if s.Capped {
 		won, lost = "at most "+won, lost+" or lower"

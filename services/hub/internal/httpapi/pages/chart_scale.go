@@ -73,7 +73,7 @@ func timeTicks(x axis) []chartTick {
 			break
 		}
 	}
-	for span/step >= maxTimeLabels {
+	for span/step >= maxTimeLabels || step < 60 && span/step >= maxMonthLabels { // labels with seconds are wider, too
 		step *= 2
 	}
 	layout := "Jan 2006"

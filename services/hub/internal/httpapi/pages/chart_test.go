@@ -257,7 +257,7 @@ func TestTimeLabels(t *testing.T) {
 		span time.Duration
 		want string
 	}{
-		{time.Minute, "11:59:10"},
+		{time.Minute, "11:59:20"},
 		{time.Hour, "11:10"},
 		{24 * time.Hour, "16:00"},
 		{7 * 24 * time.Hour, "14 Sep"},

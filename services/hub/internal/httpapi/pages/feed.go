@@ -133,7 +133,7 @@ type eventData struct {
 	ID, SignalID, MarketID, MarketTitle, Handle string
 	Direction, Status, Outcome, TextTake        string
 	Sides                                       *openapi.MarketSides // nil if they are Yes and No
-	PriceAtPrediction                           int
+	PriceAtPrediction, ScoreBasisBps            int
 	Score                                       *int
 	Counted                                     *bool
 	Approved                                    bool   // of a live broadcast
@@ -192,7 +192,7 @@ func feedRowOf(e *feedv1.Event) feedRow {
 	}
 	switch e.GetType() {
 	case "signal.created":
-		r.Receipt, r.Fact, r.Text = site.ReceiptPath+d.ID, d.side(d.Direction)+" at "+format.Cents(d.PriceAtPrediction), d.TextTake
+		r.Receipt, r.Fact, r.Text = site.ReceiptPath+d.ID, d.side(d.Direction)+" at "+format.CallPrice(cmp.Or(d.ScoreBasisBps, d.PriceAtPrediction), d.PriceAtPrediction), d.TextTake
 	case "signal.event":
 		r.URL, r.Text = site.ReceiptPath+d.SignalID, d.Event.Payload.Text
 		r.Label = cmp.Or(eventLabels[signal.EventType(d.Event.Type)], eventLabels[signal.Note])

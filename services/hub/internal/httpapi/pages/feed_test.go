@@ -39,7 +39,7 @@ func TestFeedPage(t *testing.T) {
 		{Seq: 41, Type: "signal.resolved", At: at, Handle: "mara_k", MarketId: "1", Data: `{"signalId":"` + callID + `","marketTitle":"Will it snow?","status":"won","score":38}`},
 		{Seq: 40, Type: "market.resolved", At: at, MarketId: "1", Data: `{"marketId":"1","marketTitle":"Will it hail?","outcome":"YES"}`},
 		{Seq: 39, Type: "signal.event", At: at, Handle: "mara_k", Data: `{"signalId":"` + callID + `","event":{"type":"confidence","payload":{"confidence":80}}}`},
-		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketId: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`},
+		{Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketId: "1", Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"scoreBasisBps":6900,"textTake":"<script>x</script>"}`},
 		{Seq: 37, Type: "signal.created", At: at, Data: `no JSON`},
 		{Seq: 36, Type: "signal.resolved", At: at, Data: `{"signalId":"` + callID + `","status":"lost","score":-1}`},
 		{Seq: 34, Type: "signal.created", At: at, MarketId: "2", Data: `{"id":"` + callID + `","direction":"NO","priceAtPrediction":6850,"sides":{"yes":"Ochre Rovers","no":"<script>x</script> \u202eCity"}}`},
@@ -49,7 +49,7 @@ func TestFeedPage(t *testing.T) {
 	w := b.get("/feed")
 	page := w.Body.String()
 	for _, want := range []string{
-		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "Lost, −1 point<", ">Void<", "80% confidence", "NO at 68.5¢", "&lt;script&gt;x&lt;/script&gt; City at 68.5¢<", ">Ochre Rovers of the North Bank and the…<",
+		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won, &#43;38 points", "Lost, −1 point<", ">Void<", "80% confidence", "NO at 69¢, stated 68.5¢", "&lt;script&gt;x&lt;/script&gt; City at 68.5¢<", ">Ochre Rovers of the North Bank and the…<",
 		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, ">Will it snow?<", ">Will it hail?<", "/u/mara_k", "11:59:58", "<noscript>",
 	} {
 		if !strings.Contains(page, want) {

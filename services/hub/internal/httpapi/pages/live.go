@@ -147,7 +147,7 @@ func (s *server) live(c echo.Context, account identityclaim.Account) error {
 		p.Offline.SignIn, p.IsRecap = p.Account.SignInURL, showID != ""
 		if last := p.Offline.Last; last != nil && p.IsRecap {
 			p.Title = "Broadcast of " + name + ", " + last.EndedAt.UTC().Format("2 January 2006") + " · Signalcast"
-			p.Description = format.CountOf(last.Count, "call") + ", " + last.Score + " points, at most " + last.Peak + "."
+			p.Description = format.CountOf(last.Count, "call") + ", " + last.Score + " points, " + last.Peak + "."
 		}
 	}
 	p.Wide, p.OGType, p.Nav = true, "video.other", "live"

@@ -79,8 +79,16 @@ func (s *server) recentBroadcasts(ctx context.Context) ([]pastRow, error) {
 	return rows, err
 }
 
+// peakOf describes the largest number of viewers of a broadcast.
+func peakOf(viewers int64) string {
+	if viewers == 0 {
+		return "no viewers"
+	}
+	return "at most " + format.CountOf(viewers, "viewer")
+}
+
 func pastRowOf(past livestream.Past) pastRow {
-	row := pastRow{Handle: string(past.Handle), Show: past.ShowID, Peak: format.CountOf(past.Peak, "viewer"), EndedAt: past.EndedAt}
+	row := pastRow{Handle: string(past.Handle), Show: past.ShowID, Peak: peakOf(past.Peak), EndedAt: past.EndedAt}
 	if past.Signal != nil {
 		row.Title, row.URL = past.Signal.Name, site.MarketPath+string(past.Signal.MarketID)
 	}

@@ -104,7 +104,7 @@ func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim
 		if r := read.Value; r.Recap != nil && r.Session.Aired && !r.Session.EndedAt.IsZero() {
 			p.Last = &lastBroadcast{
 				EndedAt: r.Session.EndedAt, Length: format.CountOf(int64(r.Length.Minutes()), "minute"),
-				Peak: format.CountOf(r.Peak, "viewer"), Count: r.Count, Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
+				Peak: peakOf(r.Peak), Count: r.Count, Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
 				Lost: format.Grouped(r.Lost), Score: format.Signed(int(r.Score)),
 				Calls: callsOf(r.Calls[:min(len(r.Calls), recapCalls)], nil), Plot: newViewerPlot(r.Session, r.viewers, r.Calls),
 				URL: s.HubURL + recapPath(a.Handle, r.Session.ID),

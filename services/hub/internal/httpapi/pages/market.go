@@ -144,8 +144,9 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 	rows := callsOf(ledger.Value.GetSignals(), map[string]*marketv1.Market{string(id): m})
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
 	p.Crowd, p.TopLine = crowdOf(m, crowd.Value)
-	if bots := p.Calls - crowd.Value.GetYes() - crowd.Value.GetNo(); bots > 0 && crowd.Value != nil && !unavailable["ledger"] {
-		p.BotCalls = format.Digits(bots) + " by bots"
+	people := crowd.Value.GetYes() + crowd.Value.GetNo()
+	if bots := p.Calls - people; bots > 0 && crowd.Value != nil && !unavailable["ledger"] {
+		p.BotCalls = format.Digits(people) + " by people, " + format.Digits(bots) + " by bots"
 	}
 	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
 	p.Call = s.callPanelOf(c, m, p.Status, v, crowd.Value.GetOwn(), form)

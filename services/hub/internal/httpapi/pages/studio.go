@@ -213,7 +213,7 @@ func (p *studioPage) fill(a *studioState, now time.Time) {
 		if ended {
 			recap.URL = recapPath(protocol.Handle(p.Handle), session.ID)
 			recap.Text = "Ended " + format.Ago(session.EndedAt, now) + ": " + format.CountOf(r.Count, "call") + ", " + format.Signed(int(r.Score)) +
-				" points, at most " + format.CountOf(r.Peak, "viewer") + "."
+				" points, " + peakOf(r.Peak) + "."
 		}
 	}
 	p.Steps = []studioStep{key, encoder, overlay, call, recap}

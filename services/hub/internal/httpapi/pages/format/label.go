@@ -74,10 +74,10 @@ func CallerName(call *signalv1.Signal) string {
 	return "@" + call.GetHandle()
 }
 
-// TitleCase converts an upper-case word: SCIENCE becomes Science.
+// TitleCase converts an upper-case word: SCIENCE becomes Science. TV stays as it is.
 func TitleCase[T ~string](word T) string {
-	if word == "" {
-		return ""
+	if word == "" || strings.EqualFold(string(word), "tv") {
+		return strings.ToUpper(string(word))
 	}
 	return string(word[:1]) + strings.ToLower(string(word[1:]))
 }

@@ -117,9 +117,13 @@ func CallPoints(call *signalv1.Signal) string {
 
 // PriceOf formats the scoring price of a call, and the stated price if it differs.
 func PriceOf(call *signalv1.Signal) string {
-	price := Cents(call.GetScoreBasisBps())
-	if call.GetPriceBps() != call.GetScoreBasisBps() {
-		price += ", stated " + Cents(call.GetPriceBps())
+	return CallPrice(call.GetScoreBasisBps(), call.GetPriceBps())
+}
+
+// CallPrice formats a scoring price in bps, and the stated price if it differs.
+func CallPrice[T ~int | ~int32](scoring, stated T) string {
+	if scoring == stated {
+		return Cents(scoring)
 	}
-	return price
+	return Cents(scoring) + ", stated " + Cents(stated)
 }

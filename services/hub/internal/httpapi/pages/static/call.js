@@ -44,10 +44,10 @@ for (const field of message && navigator.clipboard ? document.querySelectorAll('
 
 // Updates the prices and the points at stake. The form sends the prices that it shows.
 const form = document.querySelector('form[data-market]');
-const signed = (n) => (n > 0 ? `+${n}` : `−${-n}`);
+const pointsOf = (n) => `${n > 0 ? '+' : n < 0 ? '−' : ''}${Math.abs(n)} ${Math.abs(n) === 1 ? 'point' : 'points'}`;
 const stakeOf = (bps, { name, other, capped }) => {
-  const won = `${signed(Math.floor((10000 - bps) / 100))} points`;
-  const lost = `${signed(-Math.ceil(bps / 100))} points`;
+  const won = pointsOf(Math.floor((10000 - bps) / 100));
+  const lost = pointsOf(-Math.ceil(bps / 100));
   return capped === undefined ? `If ${name}: ${won}. If ${other}: ${lost}.` : `If ${name}: at most ${won}. If ${other}: ${lost} or lower.`;
 };
 

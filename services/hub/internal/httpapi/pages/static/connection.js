@@ -116,6 +116,10 @@ export function latest() {
 
 export const cents = (bps) => `${String(Math.round(bps) / 100)}¢`;
 
+/** Returns the scoring price of a call, and the stated price if it differs. */
+export const callPrice = ({ priceAtPrediction: stated, scoreBasisBps = stated }) =>
+  cents(scoreBasisBps) + (scoreBasisBps === stated ? '' : `, stated ${cents(stated)}`);
+
 /** Converts a price from 0 to 100 to bps; null without a valid price. */
 export const bpsOf = (pct) => (typeof pct === 'number' && pct >= 0 && pct <= 100 ? Math.round(pct * 100) : null);
 
@@ -154,7 +158,7 @@ export function callItem(r) {
   return element(
     'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
     element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
-    element('span', { className: 'fact' }, element('b', { textContent: `${sideName(r.sides, r.direction)} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
+    element('span', { className: 'fact' }, element('b', { textContent: `${sideName(r.sides, r.direction)} at ${callPrice(r)}` }), ` ${results[r.status] ?? 'Open'}`),
   );
 }
 

@@ -22,7 +22,7 @@ function describe({ seq, type, at, data }) {
   const row = { seq, type, at, label: labels[type], who: data.handle, title: data.marketTitle ?? (data.marketId ? `Market ${data.marketId}` : ''), url: to('/m/', data.marketId) };
   switch (type) {
     case 'signal.created':
-      return { ...row, receipt: to('/receipts/', data.id), fact: `${sideName(data.sides, data.direction)} at ${round(data.priceAtPrediction / 100)}¢`, text: data.textTake };
+      return { ...row, receipt: to('/receipts/', data.id), fact: `${sideName(data.sides, data.direction)} at ${callPrice(data)}`, text: data.textTake };
     case 'signal.event': {
       const { type: kind, payload } = data.event;
       const fact = payload?.confidence ? `${payload.confidence}% confidence` : '';
@@ -116,7 +116,7 @@ await new Promise((done) => {
   setTimeout(done, 1000); // a hidden page does not paint
   new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
 });
-const [{ open }, { sideName }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
+const [{ open }, { callPrice, sideName }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 const { socket, channel, head } = root.dataset;
 const numbered = channel !== 'wire' && !at('unavailable');
 const feed = open({ url: socket, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: showState });

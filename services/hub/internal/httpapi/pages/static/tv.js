@@ -22,11 +22,13 @@ const names = new Map(); // names of the sides, by market
 let channels = '';
 const screen = player(at('video'), { library: root.dataset.hls, origins: root.dataset.origins.split(' ').filter(Boolean), onState: show });
 
+const titleCase = (word) => (word.toLowerCase() === 'tv' ? 'TV' : word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase());
+
 function setProgramme(p) {
   programmeOK = true;
   off = p.enabled === false;
   if (off || !Array.isArray(p.lanes)) return show();
-  lanes = lanesOf(p, wanted).map((l) => ({ ...l, label: l.label.slice(0, 1).toUpperCase() + l.label.slice(1).toLowerCase() })); // as on other pages
+  lanes = lanesOf(p, wanted).map((l) => ({ ...l, label: titleCase(l.label) })); // as on other pages
   for (const s of lanes.flatMap((l) => l.segs)) {
     if ((!connection.online() || !prices.has(s.id)) && bpsOf(s.yesPrice) !== null) prices.set(s.id, bpsOf(s.yesPrice));
     if (!connection.online() || !names.has(s.id)) names.set(s.id, s.sides);
