@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
@@ -40,6 +42,7 @@ type tvPage struct {
 	Origins                   string
 	Rows                      []tvRow
 	Stage                     tvRow
+	Live                      bool      // the stage is a live broadcast, whose video the script plays
 	Market                    *tvMarket // of the stage; nil: none
 }
 
@@ -94,9 +97,17 @@ func (s *server) tv(c echo.Context) error {
 	g.Wait()
 	if len(p.Rows) > 0 {
 		p.Stage = p.Rows[0]
-		p.Market = s.tvMarketOf(c.Request().Context(), p.Stage.MarketID)
 	}
-	origins := s.videoOrigins(s.liveStreams(c.Request().Context())...)
+	shows := s.liveShows(c.Request().Context())
+	if !p.Station {
+		s.addLive(c.Request().Context(), &p, shows)
+	}
+	p.Market = s.tvMarketOf(c.Request().Context(), p.Stage.MarketID)
+	streams := make([]string, 0, len(shows))
+	for i := range shows {
+		streams = append(streams, shows[i].HLSURL)
+	}
+	origins := s.videoOrigins(streams...)
 	p.Origins = strings.Join(origins, " ")
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", s.videoPolicy(origins)+api)
@@ -104,21 +115,34 @@ func (s *server) tv(c echo.Context) error {
 	return s.RenderParts(c, g, http.StatusOK, "tv", p)
 }
 
-// liveStreams returns the stream URLs of the approved live broadcasts, which the programme may show.
-func (s *server) liveStreams(ctx context.Context) []string {
+// liveShows returns the approved live broadcasts, which the programme may show, most viewers first.
+func (s *server) liveShows(ctx context.Context) []livestream.Show {
 	if s.OnAir == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, site.PartsTimeout)
 	defer cancel()
 	shows, _ := site.RecoverPanic(ctx, s.OnAir.Live) // after an error, the script reads the current stream and reloads the page
-	var out []string
-	for i := range shows {
-		if shows[i].Approved {
-			out = append(out, shows[i].HLSURL)
-		}
+	return slices.DeleteFunc(slices.Clone(shows), func(one livestream.Show) bool { return !one.Approved })
+}
+
+// addLive sets the stage to the first broadcast with a market, as the script does when it has read the spotlight. The layout of the page
+// then does not change.
+func (s *server) addLive(ctx context.Context, p *tvPage, shows []livestream.Show) {
+	i := slices.IndexFunc(shows, func(one livestream.Show) bool { return one.Signal != nil && one.HLSURL != "" })
+	if i < 0 {
+		return
 	}
-	return out
+	id := string(shows[i].Signal.MarketID)
+	p.Live, p.Stage = true, tvRow{
+		Label: "Live · @" + string(shows[i].Handle) + " · " + strconv.FormatInt(shows[i].Viewers, 10) + " watching",
+		Title: shows[i].Signal.Name, MarketID: id,
+	}
+	if m := s.sidesOf(ctx, id); m != nil && m.YesBps != nil {
+		yes := format.ClampPrice(m.GetYesBps())
+		p.Stage.Yes, p.Stage.No = format.Cents(yes), format.Cents(maxPrice-yes)
+		p.Stage.YesName, p.Stage.NoName = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
+	}
 }
 
 // tvMarketOf returns the market with the given id. Parts that cannot be read in time are empty. It returns nil if the market cannot

@@ -14,7 +14,7 @@ let lanes = [];
 let off = false;
 let missing = programme ? 0 : Infinity; // time of the last 404 for a station; 0: the station exists
 const missingFor = 60000; // ms before a missing station is requested again
-let spotlight = null;
+let spotlight = ofStation ? null : undefined; // undefined: not read
 let fresh = true; // the feed, or polling in its place, works
 let programmeOK = true; // the last read of the programme succeeded
 const prices = new Map(); // by market, in bps
@@ -52,7 +52,10 @@ async function readProgramme() {
 
 async function readSpotlight() {
   if (ofStation) return;
-  const answer = await read('/api/broadcast/spotlight', 4000);
+  const answer = await read('/api/broadcast/spotlight', 4000).catch((err) => {
+    spotlight ??= null;
+    throw err;
+  });
   spotlight = answer?.spotlight ?? null;
   const url = spotlight?.reason === 'live_operator' ? spotlight.hlsUrl : null;
   screen.play(url);
@@ -106,6 +109,7 @@ function stage(rows, t) {
 function show() {
   const t = connection.now();
   const rows = lanes.map((l) => onNow(l, t));
+  if (spotlight === undefined && root.dataset.stage === 'picture') return; // the server rendered the live broadcast
   const now = stage(rows, t);
   const stale = !fresh || !programmeOK;
   at('stale').hidden = !stale;
