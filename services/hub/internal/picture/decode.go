@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // formats of pictures
+	_ "image/gif" // format of pictures
 	"image/jpeg"
-	_ "image/png"
+	_ "image/png" // format of pictures
 	"io"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // format of pictures
 )
 
 const (
