@@ -108,6 +108,7 @@ func TestPictureForm(t *testing.T) {
 	b.ledger.Exec(`UPDATE hub.streamer_profiles SET status = 'approved'`)
 	want(t, b.post("/settings/delete", url.Values{"handle": {"mara_k"}}, b.bySession()), http.StatusSeeOther, "")
 	want(t, b.send("GET", path, ""), 404, "not_found")
+	want(t, b.send("GET", "/settings/profile", "", b.bySession()), 200, "", `<i class="avatar`, "!<img")
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	grey(90)
 

@@ -15,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/board"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
 const boardPath = "/board"
@@ -148,7 +149,7 @@ func boardRows(list []*boardv1.Row) ([]boardRow, []chartTick) {
 		o := r.GetOperator()
 		row := boardRow{
 			Rank: format.Digits(int64(r.GetRank())), Name: format.NameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
-			Avatar:   site.AvatarOf(o.GetHandle(), o.GetDisplayName(), o.GetAvatarUrl()),
+			Avatar:   site.AvatarOf(operator.FromMessage(o)),
 			BotLabel: botLabels[protocol.OperatorType(o.GetOperatorType())], Broadcast: format.Digits(int64(r.GetBroadcastScore())),
 			Points: format.Signed(int(r.GetScore())), Trend: trendOf(r.GetScore()), WinRate: "–",
 			Record: format.Grouped(r.GetWon()) + "–" + format.Grouped(r.GetLost()), Calls: format.Grouped(r.GetTotal()),

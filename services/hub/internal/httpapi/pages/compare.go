@@ -156,7 +156,7 @@ func (p *comparePage) fill(both ...comparedParts) {
 		handle := string(one.account.Handle)
 		side := comparedSide{
 			Handle: handle, Name: format.NameOf(one.account.DisplayName, handle),
-			Avatar: site.AvatarOf(handle, one.account.DisplayName, one.account.AvatarURL),
+			Avatar: site.AvatarOf(one.account.Operator),
 		}
 		numbers[i] = map[string]string{}
 		if r := one.record.Value; r != nil {

@@ -134,7 +134,7 @@ func peopleOf(list []follow.Followed, named []*operatorv1.Operator) []followedPe
 			handle, name := named[i].GetHandle(), named[i].GetDisplayName()
 			out = append(out, followedPerson{
 				Handle: handle, Name: format.NameOf(name, handle), Muted: f.Muted,
-				Avatar: site.AvatarOf(handle, name, named[i].GetAvatarUrl()),
+				Avatar: site.AvatarOf(operator.FromMessage(named[i])),
 			})
 		}
 	}

@@ -134,7 +134,7 @@ func (s *server) live(c echo.Context, account identityclaim.Account) error {
 	}
 	p := livePage{
 		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", path),
-		Handle: string(handle), Heading: name, Avatar: site.AvatarOf(string(handle), account.DisplayName, account.AvatarURL),
+		Handle: string(handle), Heading: name, Avatar: site.AvatarOf(account.Operator),
 		State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
 		Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
 		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),

@@ -25,9 +25,11 @@ func TestBoardPage(t *testing.T) {
 	b.ledger.Board[1].Operator.DisplayName, b.ledger.Board[1].Operator.AvatarUrl = "Bob C", proto.String("https://img.example/b.png")
 	b.ledger.Board[2].Operator.Tier, b.ledger.Board[2].Operator.DisplayName = "house", "<b>Cy</b>"
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
+	b.ledger.Board[3].Operator.AvatarUrl, b.ledger.Board[3].Operator.ClosingAt = proto.String("https://img.example/d.png"), timestamppb.Now()
 	w := b.get("/board?order=score")
 	has(t, w, 200, `<a href="/u/ann"><i class="avatar" aria-hidden="true">A</i> <b><bdi>ANN</bdi></b>`, `aria-hidden="true">BC<img src="/u/bob/picture" alt=""`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
-		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "Updated 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound")
+		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "Updated 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound",
+		"!/u/dan/picture")
 	cached(t, w, shared)
 	has(t, b.get("/board"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 percentage points`,
 		"The intervals assume that calls are independent", "1 in 40", "!28 days", `href="/api/operator/leaderboard?order=edge"`)

@@ -311,7 +311,7 @@ type passport struct {
 func (s *server) passportOf(g *site.PartReader, a identityclaim.Account) passport {
 	p := passport{
 		Handle: string(a.Handle), DisplayName: format.NameOf(a.DisplayName, string(a.Handle)), Bio: a.Bio,
-		Avatar:   site.AvatarOf(string(a.Handle), a.DisplayName, a.AvatarURL),
+		Avatar:   site.AvatarOf(a.Operator),
 		BotLabel: botLabels[a.Type], Since: a.CreatedAt.UTC().Format("2 January 2006"),
 		Tier: tierLabels[a.Tier].word, TierText: tierLabels[a.Tier].text,
 		Follows: site.ReadPart(g, "follows", func(ctx context.Context) (follow.Totals, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/httpcache"
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -94,7 +95,8 @@ func (s *server) addAvatars(ctx context.Context, rows []broadcastRow) {
 	for i := range rows {
 		all.Go(func() {
 			account, _ := s.accountOf(ctx, rows[i].Handle)
-			rows[i].Avatar = site.AvatarOf(rows[i].Handle, account.DisplayName, account.AvatarURL)
+			account.Handle = protocol.Handle(rows[i].Handle)
+			rows[i].Avatar = site.AvatarOf(account.Operator)
 		})
 	}
 	all.Wait()

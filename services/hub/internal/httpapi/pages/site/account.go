@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
@@ -61,7 +62,9 @@ func (s *Site) accountOf(c echo.Context) Account {
 	if v.Err != nil {
 		return Account{Unavailable: true}
 	}
-	a := Account{Handle: v.Handle, Avatar: AvatarOf(v.Handle, "", v.Session.AvatarURL)}
+	a := Account{Handle: v.Handle, Avatar: AvatarOf(operator.Operator{
+		Handle: protocol.Handle(v.Handle), AvatarURL: v.Session.AvatarURL, ClosingAt: v.Session.ClosingAt,
+	})}
 	if v.Handle == "" && s.LoginURL != "" {
 		// The query is left out: a page must not repeat untrusted text of its URL.
 		a.SignInURL = SignInURL(c.Request().URL.EscapedPath())

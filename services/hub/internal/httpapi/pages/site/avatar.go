@@ -3,8 +3,8 @@ package site
 import (
 	"cmp"
 
-	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
+	"github.com/signalcast/signalcast/services/hub/internal/operator"
 	"github.com/signalcast/signalcast/services/hub/internal/picture"
 )
 
@@ -15,11 +15,12 @@ type Avatar struct {
 	Size     string // big, or empty
 }
 
-// AvatarOf returns the avatar of an operator. An empty name is replaced with the handle. Without avatarURL it has no picture.
-func AvatarOf(handle, name, avatarURL string) Avatar {
-	a := Avatar{Initials: cmp.Or(format.Initials(name), format.Initials(handle))}
-	if avatarURL != "" {
-		a.URL = picture.Path(protocol.Handle(handle))
+// AvatarOf returns the avatar of an operator. An empty name is replaced with the handle. Without an avatarUrl and for a closed
+// account it has no picture.
+func AvatarOf(of operator.Operator) Avatar {
+	a := Avatar{Initials: cmp.Or(format.Initials(of.DisplayName), format.Initials(string(of.Handle)))}
+	if of.AvatarURL != "" && of.ClosingAt.IsZero() {
+		a.URL = picture.Path(of.Handle)
 	}
 	return a
 }
