@@ -5209,6 +5209,9 @@ export interface paths {
          * @description A picture of 192 by 192 pixels. The hub makes it from the `avatarUrl` of the operator and stores it; the first request after a
          *     change of that address fetches it. A former handle redirects (301) for 400 days.
          *
+         *     Pages add the query parameter `v`, the first 8 hex digits of the SHA-256 hash of `avatarUrl`. The answer does not depend on it;
+         *     with the present `v`, browsers may cache the picture for a day, otherwise for 5 minutes. Shared caches may serve it for 5 minutes.
+         *
          *     404 means that there is no picture: the operator has no `avatarUrl`, that address does not answer with a PNG, JPEG, GIF or WebP
          *     file of at most 2 MiB and 2048 by 2048 pixels, the profile is hidden, the account is closed, suspended or deleted, or the handle
          *     is unknown. It is also the answer while too many pictures are fetched and within a minute after another fetch for the operator.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/apperr"
@@ -49,7 +50,7 @@ type Handles struct {
 	Store  HandleStore
 	// IsLive reports whether an operator broadcasts.
 	IsLive func(ctx context.Context, handle protocol.Handle) (bool, error)
-	// Picture returns the avatarUrl of an operator with an uploaded picture.
+	// Picture returns the avatarUrl of an operator with an uploaded picture, without its query.
 	Picture func(handle protocol.Handle) string
 	// UpdateProfile changes a profile. signedInAt is the time of a sign-in that only some changes need.
 	UpdateProfile func(ctx context.Context, user operator.ID, signedInAt time.Time, p operator.Profile) error
@@ -125,8 +126,13 @@ func (h Handles) Settle(ctx context.Context) error {
 // move moves what the hub stores under the former handle of an operator. The address of an uploaded picture has the handle, so
 // move replaces it too: another operator may get the former handle.
 func (h Handles) move(ctx context.Context, c HandleChange, avatarURL string, to protocol.Handle) error {
-	if former, wanted := h.Picture(c.Former), h.Picture(to); avatarURL == former && former != wanted {
-		if err := h.Store.MovePicture(ctx, c.User, former, wanted); err != nil {
+	address, query, _ := strings.Cut(avatarURL, "?")
+	if address == h.Picture(c.Former) && c.Former != to {
+		wanted := h.Picture(to)
+		if query != "" {
+			wanted += "?" + query
+		}
+		if err := h.Store.MovePicture(ctx, c.User, avatarURL, wanted); err != nil {
 			return err
 		}
 		avatar := operator.Profile{Avatar: operator.Change{Given: true, Text: &wanted}, OwnPicture: true}

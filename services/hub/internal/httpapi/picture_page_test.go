@@ -2,13 +2,16 @@ package httpapi_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +33,12 @@ func upload(t testing.TB, grey uint8) string {
 	return base64.RawURLEncoding.EncodeToString(out.Bytes())
 }
 
+// pathOfPicture returns the path and the query with which pages request the picture of mara_k.
+func pathOfPicture(avatarURL string) string {
+	sum := sha256.Sum256([]byte(avatarURL))
+	return "/u/mara_k/picture?v=" + hex.EncodeToString(sum[:4])
+}
+
 // saveProfile sends the profile form of mara_k with a picture and its address.
 func (b *fixture) saveProfile(avatarURL, picture string) *answer {
 	b.t.Helper()
@@ -42,7 +51,10 @@ func TestPictureForm(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	const own, path = hubURL + "/u/mara_k/picture", "/u/mara_k/picture"
-	tag := `<img src="` + path + `" alt="" width="192" height="192" loading="lazy" decoding="async">`
+	avatar := func() string { return b.operator("mara_k").GetAvatarUrl() }
+	tag := func() string {
+		return `<img src="` + pathOfPicture(avatar()) + `" alt="" width="192" height="192" loading="lazy" decoding="async">`
+	}
 	html := with("Accept", "text/html")
 	grey := func(want uint8) {
 		t.Helper()
@@ -80,12 +92,25 @@ func TestPictureForm(t *testing.T) {
 	form := url.Values{"displayName": {""}, "avatarUrl": {""}, "picture": {chosen}}
 	want(t, b.post("/profile", form, b.bySession()), 400, "", ` value="`+chosen+`"`, "The chosen picture is saved with the form.")
 	want(t, b.saveProfile("https://ignored.example/x.png", upload(t, 200)), http.StatusSeeOther, "")
-	equal(t, b.operator("mara_k").GetAvatarUrl(), own)
+	first := avatar()
+	if !regexp.MustCompile(`^` + own + `\?v=[0-9a-f]{8}$`).MatchString(first) {
+		t.Errorf("avatarUrl is %s", first)
+	}
 	grey(200)
-	want(t, b.saveProfile(own, ""), http.StatusSeeOther, "") // no change
+	want(t, b.saveProfile(first, ""), http.StatusSeeOther, "") // no change
 	grey(200)
-	want(t, b.saveProfile(own, upload(t, 90)), http.StatusSeeOther, "")
+	want(t, b.saveProfile(first, upload(t, 90)), http.StatusSeeOther, "")
 	grey(90)
+	if avatar() == first {
+		t.Error("avatarUrl is the same after another upload")
+	}
+	grey(90)
+	for query, cache := range map[string]string{
+		"": "public, max-age=300", "?v=": "public, max-age=300", pathOfPicture(first)[len(path):]: "public, max-age=300",
+		pathOfPicture(avatar())[len(path):]: "public, max-age=86400, s-maxage=300",
+	} {
+		want(t, b.send("GET", path+query, ""), 200, "", "Cache-Control: "+cache)
+	}
 	tide := with("Cookie", b.signIn(b.ledger.AddOperator("tide")))
 	want(t, b.post("/u/mara_k/follow", url.Values{}, tide, with("Origin", hubURL)), http.StatusSeeOther, "")
 	for path, by := range map[string]header{
@@ -93,7 +118,7 @@ func TestPictureForm(t *testing.T) {
 		"/compare?a=mara_k&b=tide": html,
 	} {
 		w := b.send("GET", path, "", by, html)
-		want(t, w, 200, "", tag, `<i class="avatar`)
+		want(t, w, 200, "", tag(), `<i class="avatar`)
 		if !strings.Contains(w.Header().Get("Content-Security-Policy"), "img-src 'self'") {
 			t.Errorf("%s: %s", path, w.Header().Get("Content-Security-Policy"))
 		}
@@ -112,9 +137,10 @@ func TestPictureForm(t *testing.T) {
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	grey(90)
 
+	last := avatar()
 	want(t, b.post("/settings/handle", url.Values{"handle": {"mara"}}, b.bySession()), http.StatusSeeOther, "")
 	want(t, b.send("GET", path, ""), http.StatusMovedPermanently, "", "Location: /u/mara/picture")
-	const moved = hubURL + "/u/mara/picture"
+	moved := strings.Replace(last, "mara_k", "mara", 1)
 	address := func() string {
 		source := apitest.Get[string](b.ledger, `SELECT string_agg(source, ',') FROM hub.pictures`)
 		return b.operator("mara").GetAvatarUrl() + " " + source
@@ -123,9 +149,9 @@ func TestPictureForm(t *testing.T) {
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
 	want(t, b.saveProfile(moved, ""), http.StatusSeeOther, "")
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
-	b.ledger.Exec(`UPDATE users SET avatar_url = $1 WHERE handle = 'mara'`, own) // the change was interrupted
+	b.ledger.Exec(`UPDATE users SET avatar_url = $1 WHERE handle = 'mara'`, last) // the change was interrupted
 	h, me := b.handles(), operator.ID(b.mara.GetId())
-	must(t, h.Store.MovePicture(t.Context(), me, moved, own))
+	must(t, h.Store.MovePicture(t.Context(), me, moved, last))
 	must(t, h.Store.StartHandleChange(t.Context(), me, "mara_k", b.clock.Now()))
 	b.clock.Advance(2 * time.Minute)
 	must(t, h.Settle(t.Context()))

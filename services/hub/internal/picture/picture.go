@@ -2,6 +2,8 @@ package picture
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,11 +89,27 @@ func NewService(store Store, hubURL string, now func() time.Time, log *slog.Logg
 // Close ends the fetches.
 func (s *Service) Close() { s.fetches.Close() }
 
-// Path returns the path of the picture of an operator.
-func Path(handle protocol.Handle) string { return "/u/" + string(handle) + "/picture" }
+// path returns the path of the picture of an operator.
+func path(handle protocol.Handle) string { return "/u/" + string(handle) + "/picture" }
 
-// Address returns the URL of the picture of an operator. It is the avatarUrl of an operator with an uploaded picture.
-func (s *Service) Address(handle protocol.Handle) string { return s.hub.String() + Path(handle) }
+// Version returns a short hash. It is the query parameter v in the address of a picture, so that caches request a new picture.
+func Version(of string) string {
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Path returns the path and the query with which pages request the picture of an operator. The query changes with avatarURL.
+func Path(handle protocol.Handle, avatarURL string) string {
+	return path(handle) + "?v=" + Version(avatarURL)
+}
+
+// Address returns the URL of the picture of an operator without a query.
+func (s *Service) Address(handle protocol.Handle) string { return s.hub.String() + path(handle) }
+
+// UploadAddress returns the avatarUrl of an operator with an uploaded picture. Its query changes with the picture.
+func (s *Service) UploadAddress(handle protocol.Handle, jpeg []byte) string {
+	return s.Address(handle) + "?v=" + Version(string(jpeg))
+}
 
 // Find returns the JPEG of the picture of an operator. If the stored one is not made from the avatarUrl, Find fetches it, at most
 // once in visitPause. Errors: ErrNone, ErrWait, db_unavailable.

@@ -30,7 +30,7 @@ func TestHomePage(t *testing.T) {
 	b.ledger.Board = []*boardv1.Row{b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260}))}
 	b.ledger.Board[0].Operator.AvatarUrl = proto.String("https://img.example/a.png")
 	has(t, b.get("/"), 200, "NO at 68.5¢", `href="/receipts/`+callID, "Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;",
-		`<a class="t" href="/m/7">Will it hail?</a>`, "40¢ to 61¢", `<a href="/u/ann"><i class="avatar" aria-hidden="true">A<img src="/u/ann/picture"`, `</i> <b><bdi>ANN</bdi></b>`, "!No calls yet.")
+		`<a class="t" href="/m/7">Will it hail?</a>`, "40¢ to 61¢", `<a href="/u/ann"><i class="avatar" aria-hidden="true">A<img src="/u/ann/picture?v=7c047e18"`, `</i> <b><bdi>ANN</bdi></b>`, "!No calls yet.")
 	if q := apitest.Last[*boardv1.ListBroadcastRequest](b.ledger); q.GetOrder() != "edge" || q.GetOperators() != "independent" {
 		t.Errorf("asked for %v", q)
 	}

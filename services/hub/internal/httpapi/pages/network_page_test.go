@@ -27,7 +27,7 @@ func TestBoardPage(t *testing.T) {
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
 	b.ledger.Board[3].Operator.AvatarUrl, b.ledger.Board[3].Operator.ClosingAt = proto.String("https://img.example/d.png"), timestamppb.Now()
 	w := b.get("/board?order=score")
-	has(t, w, 200, `<a href="/u/ann"><i class="avatar" aria-hidden="true">A</i> <b><bdi>ANN</bdi></b>`, `aria-hidden="true">BC<img src="/u/bob/picture" alt=""`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
+	has(t, w, 200, `<a href="/u/ann"><i class="avatar" aria-hidden="true">A</i> <b><bdi>ANN</bdi></b>`, `aria-hidden="true">BC<img src="/u/bob/picture?v=e41b5c53" alt=""`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
 		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "Updated 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound",
 		"!/u/dan/picture")
 	cached(t, w, shared)

@@ -21,6 +21,8 @@ import (
 
 const (
 	cachePicture = "public, max-age=300"
+	// cacheVersion is the rule for a request with the present version. Shared caches must not serve a removed picture for a day.
+	cacheVersion = "public, max-age=86400, s-maxage=300"
 	// pictureTimeout is the time limit of a request that may fetch a picture from another server.
 	pictureTimeout = 8 * time.Second
 )
@@ -43,16 +45,19 @@ func (s *server) picture(c echo.Context, account identityclaim.Account) error {
 	case err != nil:
 		return err
 	}
+	if c.QueryParam("v") == picture.Version(account.AvatarURL) {
+		c.Response().Header().Set("Cache-Control", cacheVersion)
+	}
 	httpcache.Make(jpeg).As("image/jpeg").WriteTo(c.Response(), c.Request())
 	return nil
 }
 
 // pictureChange returns the change of avatarUrl in a profile form, without links and texts. An uploaded picture has precedence
-// over an address, also over an empty one.
-func (s *server) pictureChange(account identityclaim.Account, input profileForm) (change operator.Profile) {
+// over an address, also over an empty one; its address is set when it is decoded.
+func pictureChange(account identityclaim.Account, input profileForm) (change operator.Profile) {
 	switch {
 	case input.Picture != "":
-		change.Avatar, change.OwnPicture = changeTo(s.People.Pictures.Address(account.Handle)), true
+		change.OwnPicture = true
 	case input.Avatar != account.AvatarURL:
 		change.Avatar = changeTo(input.Avatar)
 	}

@@ -111,7 +111,7 @@ func (s *server) payoutOf(a identityclaim.Account) payoutState {
 // must not be empty. The picture of a new address is fetched at once; if there is none, nothing is saved.
 func (s *server) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileFormOf(form)
-	change := s.pictureChange(account, input)
+	change := pictureChange(account, input)
 	change.DisplayName, change.Bio, change.Links = &input.DisplayName, &input.Bio, append([]string{}, strings.Fields(input.Links)...)
 	if input.Payout != account.PayoutAddress { // a change needs a recent sign-in
 		change.PayoutAddress = changeTo(input.Payout)
@@ -129,6 +129,8 @@ func (s *server) changeProfile(c echo.Context, account identityclaim.Account, fo
 	case problem != "":
 		input.Picture = "" // the next form must not send it again
 		return refuse("avatarUrl", problem)
+	case change.OwnPicture:
+		change.Avatar = changeTo(s.People.Pictures.UploadAddress(account.Handle, jpeg))
 	}
 	err = s.People.Profiles.Update(ctx, account.ID, s.Viewer(c).Session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {

@@ -11,7 +11,7 @@ import (
 // Avatar is the picture of an operator over the initials, which are visible until it has loaded and if it cannot be loaded.
 type Avatar struct {
 	Initials string
-	URL      string // path of the picture; empty: none
+	URL      string // path and query of the picture; empty: none
 	Size     string // big, or empty
 }
 
@@ -20,7 +20,7 @@ type Avatar struct {
 func AvatarOf(of operator.Operator) Avatar {
 	a := Avatar{Initials: cmp.Or(format.Initials(of.DisplayName), format.Initials(string(of.Handle)))}
 	if of.AvatarURL != "" && of.ClosingAt.IsZero() {
-		a.URL = picture.Path(of.Handle)
+		a.URL = picture.Path(of.Handle, of.AvatarURL)
 	}
 	return a
 }
