@@ -4302,8 +4302,10 @@ export interface paths {
         put?: never;
         /**
          * Change the profile on the profile page
-         * @description Replaces the whole profile: an empty field is removed. A new `avatarUrl` must answer with a picture as `GET /u/{handle}/picture`
-         *     states. `picture` is an uploaded one; it has precedence over `avatarUrl`, which is then its address at this host.
+         * @description Replaces the whole profile: an empty field is removed. `avatarUrl` changes only if it differs from `formerAvatarUrl`, the address
+         *     that the form showed: a form that was shown before another change does not undo it. A new `avatarUrl` must answer with a picture
+         *     as `GET /u/{handle}/picture` states. `picture` is an uploaded one; it has precedence over `avatarUrl`, which is then its address
+         *     at this host.
          */
         post: operations["changeProfileByForm"];
         delete?: never;
@@ -15437,6 +15439,7 @@ export interface operations {
                     bio?: string;
                     csrf?: components["schemas"]["FormToken"];
                     displayName: string;
+                    formerAvatarUrl?: string;
                     /** @description One on each line. */
                     links?: string;
                     payoutAddress?: string;

@@ -297,7 +297,7 @@ func TestForms(t *testing.T) {
 	post(t, s.Hub+"/api/user/notifications/read", stack.Bearer(p.Key), stack.Body(stack.JSON{"upTo": news})).Require(http.StatusOK)
 	as(session, "/settings/notifications", http.StatusSeeOther, "calls", "on")
 	as(session, "/studio", http.StatusSeeOther, "displayName", "Mara K", "lanes", "SCIENCE")
-	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatar", "", "links", "", "payoutAddress", "")
+	as(session, "/profile", http.StatusSeeOther, "displayName", "Mara K", "bio", "", "avatarUrl", "", "formerAvatarUrl", "", "links", "", "payoutAddress", "")
 	filed := as(session, "/m/"+s.NewNativeMarket(t, 5000, nil)+"/call", http.StatusSeeOther, "direction", "NO", "price", "5000,5000",
 		"idempotencyKey", "form")
 	as(session, filed.Header.Get("Location")+"/events", http.StatusSeeOther, "type", "reaffirm", "idempotencyKey", "form")

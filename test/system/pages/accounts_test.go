@@ -65,6 +65,16 @@ func requireURL(t *testing.T, b *browser.Tab, want string) {
 	}
 }
 
+// chooseFile is a function of a script that chooses a file in the form of a profile.
+const chooseFile = `((file) => {
+	const files = new DataTransfer();
+	files.items.add(file);
+	const input = document.querySelector("#upload input");
+	input.files = files.files;
+	input.dispatchEvent(new Event("change"));
+	return true;
+})`
+
 // choosePicture is a script that chooses a file of 600 by 400 pixels with noise in the form of a profile.
 const choosePicture = `(async () => {
 	const canvas = Object.assign(document.createElement("canvas"), { width: 600, height: 400 });
@@ -74,12 +84,7 @@ const choosePicture = `(async () => {
 		context.fillRect(x, y, 4, 4);
 	}
 	const file = new File([await new Promise(done => canvas.toBlob(done))], "noise.png", { type: "image/png" });
-	const files = new DataTransfer();
-	files.items.add(file);
-	const input = document.querySelector("#upload input");
-	input.files = files.files;
-	input.dispatchEvent(new Event("change"));
-	return true;
+	return ` + chooseFile + `(file);
 })()`
 
 // TestProfilePage checks the form of a profile. It must show mistakes at their fields, and save the profile, which other people
@@ -106,10 +111,23 @@ func TestProfilePage(t *testing.T) {
 		b.Fill(form, map[string]string{"payoutAddress": wallet, "avatarUrl": "https://127.0.0.1/mara.png"})
 		b.Press(form+` > button`, `[name="avatarUrl"][aria-invalid]`)
 		b.Shows(".field-error", "does not answer with a picture")
-		b.Fill(form, map[string]string{"avatarUrl": ""})
+		b.Fill(form, map[string]string{"avatarUrl": "", "payoutAddress": wallet[:40]})
+		browser.Eval[bool](b, choosePicture)
+		b.Await(`#upload [role="status"]`, "Save the profile to use this picture.")
+		browser.Eval[bool](b, chooseFile+`(new File(["text"], "notes.txt", { type: "image/png" }))`)
+		b.Await(`#upload [role="status"]`, "not a picture that the browser can read")
+		const isEmpty = `document.querySelector("#upload input").files.length === 0 &&
+			document.querySelector("#chosen").hidden && !document.querySelector("#chosen input").checked`
+		if !browser.Eval[bool](b, isEmpty) {
+			t.Error("the form has a file that is not a picture")
+		}
 		browser.Eval[bool](b, choosePicture)
 		b.Await(`#upload [role="status"]`, "Save the profile to use this picture.")
 		b.RequireFits()
+		b.Press(form+` > button`, `[name="payoutAddress"][aria-invalid]`)
+		b.Shows("#chosen:not([hidden]):has(:checked)", "Use the chosen picture")
+		b.RequireFits()
+		b.Fill(form, map[string]string{"payoutAddress": wallet})
 		b.Press(form+` > button`, `[role="status"]`)
 		b.Forget("status of 400") // of the submissions with mistakes
 		b.Shows("main", "saved", "Mara K <i>", "Rivers do not read polls.")

@@ -39,10 +39,12 @@ func pathOfPicture(avatarURL string) string {
 	return "/u/mara_k/picture?v=" + hex.EncodeToString(sum[:4])
 }
 
-// saveProfile sends the profile form of mara_k with a picture and its address.
-func (b *fixture) saveProfile(avatarURL, picture string) *answer {
+// saveProfile sends the profile form of mara_k with a picture, its address, and the address that the form showed.
+func (b *fixture) saveProfile(former, avatarURL, picture string) *answer {
 	b.t.Helper()
-	form := url.Values{"displayName": {"Mara K"}, "bio": {"typed"}, "avatarUrl": {avatarURL}, "picture": {picture}}
+	form := url.Values{
+		"displayName": {"Mara K"}, "bio": {"typed"}, "formerAvatarUrl": {former}, "avatarUrl": {avatarURL}, "picture": {picture},
+	}
 	return b.post("/profile", form, b.bySession())
 }
 
@@ -76,34 +78,41 @@ func TestPictureForm(t *testing.T) {
 	want(t, b.send("GET", "/u/mara_k", "", html), 200, "", "!<img")
 
 	// A refused form keeps what was typed and stores nothing.
-	want(t, b.saveProfile("http://a.example/x.png", ""), 400, "", "starts with https://", ` value="http://a.example/x.png"`,
+	want(t, b.saveProfile("", "http://a.example/x.png", ""), 400, "", "starts with https://", ` value="http://a.example/x.png"`,
 		">typed<")
-	want(t, b.saveProfile("https://127.0.0.1/x.png", ""), 400, "", "This address does not answer with a picture.",
+	want(t, b.saveProfile("", "https://127.0.0.1/x.png", ""), 400, "", "This address does not answer with a picture.",
 		` value="https://127.0.0.1/x.png"`, ">typed<")
-	want(t, b.saveProfile("https://127.0.0.1/y.png", ""), 400, "", "Save again in a few seconds.")
+	want(t, b.saveProfile("", "https://127.0.0.1/y.png", ""), 400, "", "Save again in a few seconds.")
 	b.clock.Advance(5 * time.Second)
-	want(t, b.saveProfile(own, ""), 400, "", "This address does not answer with a picture.")
-	want(t, b.saveProfile("", "bm8gcGljdHVyZQ"), 400, "", "This file is not a picture that can be read.", ` name="picture" value=""`)
-	want(t, b.saveProfile("", "%%%"), 400, "", "This file is not a picture that can be read.")
+	want(t, b.saveProfile("", own, ""), 400, "", "This address does not answer with a picture.")
+	want(t, b.saveProfile("", "", "bm8gcGljdHVyZQ"), 400, "", "This file is not a picture that can be read.",
+		`<div id="chosen" hidden>`, ` name="picture" value="" autocomplete`)
+	want(t, b.saveProfile("", "", "%%%"), 400, "", "This file is not a picture that can be read.")
 	equal(t, b.operator("mara_k").GetAvatarUrl()+b.operator("mara_k").GetBio(), "")
 	want(t, b.send("GET", path, ""), 404, "not_found")
 
 	chosen := upload(t, 200)
-	form := url.Values{"displayName": {""}, "avatarUrl": {""}, "picture": {chosen}}
-	want(t, b.post("/profile", form, b.bySession()), 400, "", ` value="`+chosen+`"`, "The chosen picture is saved with the form.")
-	want(t, b.saveProfile("https://ignored.example/x.png", upload(t, 200)), http.StatusSeeOther, "")
+	form := url.Values{"displayName": {""}, "formerAvatarUrl": {"https://former.example/"}, "picture": {chosen}}
+	want(t, b.post("/profile", form, b.bySession()), 400, "", `<div id="chosen"><label class="tick">`,
+		`<input type="checkbox" name="picture" value="`+chosen+`" checked autocomplete="off"> Use the chosen picture</label></div>`,
+		` name="formerAvatarUrl" value="https://former.example/"`)
+	want(t, b.saveProfile("", "https://ignored.example/x.png", upload(t, 200)), http.StatusSeeOther, "")
 	first := avatar()
 	if !regexp.MustCompile(`^` + own + `\?v=[0-9a-f]{8}$`).MatchString(first) {
 		t.Errorf("avatarUrl is %s", first)
 	}
 	grey(200)
-	want(t, b.saveProfile(first, ""), http.StatusSeeOther, "") // no change
+	want(t, b.send("GET", "/settings/profile", "", b.bySession()), 200, "", ` name="formerAvatarUrl" value="`+first+`"`)
+	want(t, b.saveProfile(first, first, ""), http.StatusSeeOther, "") // no change
+	want(t, b.saveProfile("", "", ""), http.StatusSeeOther, "")       // the form was shown before the upload
+	want(t, b.saveProfile("", first, ""), http.StatusSeeOther, "")
 	grey(200)
-	want(t, b.saveProfile(first, upload(t, 90)), http.StatusSeeOther, "")
+	want(t, b.saveProfile(first, first, upload(t, 90)), http.StatusSeeOther, "")
 	grey(90)
 	if avatar() == first {
 		t.Error("avatarUrl is the same after another upload")
 	}
+	want(t, b.saveProfile(first, first, ""), http.StatusSeeOther, "")
 	grey(90)
 	for query, cache := range map[string]string{
 		"": "public, max-age=300", "?v=": "public, max-age=300", pathOfPicture(first)[len(path):]: "public, max-age=300",
@@ -147,7 +156,7 @@ func TestPictureForm(t *testing.T) {
 	}
 	equal(t, address(), moved+" "+moved)
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
-	want(t, b.saveProfile(moved, ""), http.StatusSeeOther, "")
+	want(t, b.saveProfile(moved, moved, ""), http.StatusSeeOther, "")
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
 	b.ledger.Exec(`UPDATE users SET avatar_url = $1 WHERE handle = 'mara'`, last) // the change was interrupted
 	h, me := b.handles(), operator.ID(b.mara.GetId())
@@ -160,11 +169,11 @@ func TestPictureForm(t *testing.T) {
 
 	hide := `{"kind":"profile","id":"mara","action":"hide","reason":"abuse"}`
 	want(t, b.send("POST", moderationURL, hide, byAdmin(), with("X-Admin-Name", "ada")), 200, "")
-	want(t, b.saveProfile("", ""), http.StatusSeeOther, "") // the form of a hidden profile has no address
+	want(t, b.saveProfile("", "", ""), http.StatusSeeOther, "") // the form of a hidden profile has no address
 	equal(t, b.count("hub.pictures"), 1)
 	want(t, b.send("POST", moderationURL, strings.Replace(hide, "hide", "show", 1), byAdmin()), 200, "")
 	want(t, b.send("GET", "/u/mara/picture", ""), 200, "")
-	want(t, b.saveProfile("", ""), http.StatusSeeOther, "")
+	want(t, b.saveProfile(moved, "", ""), http.StatusSeeOther, "")
 	equal(t, b.operator("mara").GetAvatarUrl(), "")
 	equal(t, b.count("hub.pictures"), 0)
 	want(t, b.send("GET", "/u/mara/picture", ""), 404, "not_found")

@@ -53,12 +53,13 @@ func (s *server) picture(c echo.Context, account identityclaim.Account) error {
 }
 
 // pictureChange returns the change of avatarUrl in a profile form, without links and texts. An uploaded picture has precedence
-// over an address, also over an empty one; its address is set when it is decoded.
+// over an address, also over an empty one; its address is set when it is decoded. The address that the form showed is no change:
+// another form may have replaced it since then.
 func pictureChange(account identityclaim.Account, input profileForm) (change operator.Profile) {
 	switch {
 	case input.Picture != "":
 		change.OwnPicture = true
-	case input.Avatar != account.AvatarURL:
+	case input.Avatar != input.FormerAvatar && input.Avatar != account.AvatarURL:
 		change.Avatar = changeTo(input.Avatar)
 	}
 	return change

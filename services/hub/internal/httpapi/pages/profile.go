@@ -40,6 +40,7 @@ type profilePage struct {
 // profileForm has the values of the profile form as the user typed them.
 type profileForm struct {
 	DisplayName, Bio, Avatar, Links, Payout string
+	FormerAvatar                            string // avatarUrl when the form was first shown
 	Picture                                 string // uploaded picture in base64url; empty: none
 }
 
@@ -73,7 +74,7 @@ func (s *server) showProfile(c echo.Context, status int, a identityclaim.Account
 		Layout: s.NewLayout(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
 		Form: profileForm{
 			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
-			Payout: a.PayoutAddress,
+			Payout: a.PayoutAddress, FormerAvatar: a.AvatarURL,
 		},
 		Payout: s.payoutOf(a), Provider: s.Provider, NewHandle: string(a.Handle),
 	}
@@ -107,8 +108,9 @@ func (s *server) payoutOf(a identityclaim.Account) payoutState {
 	return payoutState{Label: "Ready", Text: text}
 }
 
-// changeProfile handles POST /profile. The form always has all fields, so an empty field deletes its value. The display name
-// must not be empty. The picture of a new address is fetched at once; if there is none, nothing is saved.
+// changeProfile handles POST /profile. The form always has all fields, so an empty field deletes its value, except for avatarUrl,
+// which must differ from the address that the form showed. The display name must not be empty. The picture of a new address is
+// fetched at once; if there is none, nothing is saved.
 func (s *server) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileFormOf(form)
 	change := pictureChange(account, input)
@@ -158,6 +160,7 @@ func profileFormOf(form url.Values) profileForm {
 		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
 		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
 		Payout: strings.TrimSpace(form.Get("payoutAddress")), Picture: form.Get("picture"),
+		FormerAvatar: strings.TrimSpace(form.Get("formerAvatarUrl")),
 	}
 }
 

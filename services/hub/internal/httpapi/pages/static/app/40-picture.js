@@ -1,7 +1,7 @@
 // Scales a chosen picture of the profile form to a JPEG of 192 by 192 pixels. It is sent in a field of the form, which has at most
 // 16 KiB. Without this script, the form has only the address of a picture.
 const upload = document.getElementById('upload');
-const pictureBytes = 7500;
+const pictureBytes = 7000;
 
 // Resolves to a JPEG of the canvas with at most pictureBytes.
 const encode = async (canvas) => {
@@ -26,10 +26,15 @@ const scale = async (file, canvas) => {
 
 if (upload) {
   const [input, preview, message] = ['input', 'canvas', 'p'].map((name) => upload.querySelector(name));
-  const field = input.form.elements.picture;
+  const field = input.form.elements.picture; // a checkbox, with which a person can drop the picture
+  const choose = (picture) => {
+    field.value = picture;
+    field.checked = picture !== '';
+    document.getElementById('chosen').hidden = !picture;
+  };
   upload.hidden = false;
   input.addEventListener('change', async () => {
-    field.value = '';
+    choose('');
     preview.hidden = true;
     message.textContent = '';
     const file = input.files[0];
@@ -37,8 +42,9 @@ if (upload) {
     const canvas = preview.cloneNode(); // of this file: another one can be chosen before the first is scaled
     const picture = await scale(file, canvas).catch(() => '');
     if (input.files[0] !== file) return;
-    field.value = picture;
+    choose(picture);
     if (!picture) {
+      input.value = ''; // the form saves no picture, so it must not show the name of the file
       message.textContent = 'This file is not a picture that the browser can read. Choose another one.';
       return;
     }
