@@ -4737,9 +4737,10 @@ export interface paths {
         put?: never;
         /**
          * Change the e-mail address or the digest on the account page
-         * @description With `off`, deletes the address of the caller. With `signin`, replaces it by the address that the identity provider has verified at
-         *     the sign-in of the session; it is confirmed at once. With `address`, replaces it and sends a letter whose link confirms it: at most
-         *     5 letters in 24 hours, for the caller and for the address. Otherwise changes the digest.
+         * @description With `off`, deletes the addresses of the caller. With `signin`, replaces the address by the one that the identity provider has
+         *     verified at the sign-in of the session; it is confirmed at once. With `address`, sends a letter whose link confirms this address: at
+         *     most 5 letters in 24 hours, for the caller and for the address. Until then, a confirmed address stays in use. An address that is
+         *     replaced gets one last letter. Otherwise changes the digest.
          */
         post: operations["changeEmailByForm"];
         delete?: never;

@@ -39,6 +39,7 @@ var (
 type Settings struct {
 	Sealed      string    // encrypted address; empty: none
 	ConfirmedAt time.Time // zero: the address waits for its confirmation
+	Pending     string    // encrypted address that replaces the confirmed one when it is confirmed; empty: none
 	Digest      Digest
 	BouncedAt   time.Time // time at which the address was deleted after MaxBounces refusals; zero: it was not
 }
@@ -53,11 +54,12 @@ type SignInAddress struct {
 type Store interface {
 	// GetEmail returns the settings of a user.
 	GetEmail(ctx context.Context, user operator.ID) (Settings, error)
-	// SetEmail replaces the address of a user and adds a confirmation letter to the outbox. It deletes those to the former address.
+	// SetEmail stores an address of a user that waits for its confirmation, and adds a confirmation letter to the outbox. A confirmed
+	// address remains until then. It replaces an address that waits, and deletes its letter.
 	SetEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
 	// ListSignInAddresses returns the addresses of the active sessions of a user, the newest session first.
 	ListSignInAddresses(ctx context.Context, user operator.ID) ([]SignInAddress, error)
-	// SetConfirmedEmail replaces the address of a user by a confirmed one. It deletes the letters to the former address.
+	// SetConfirmedEmail replaces the addresses of a user by a confirmed one. It adds a letter to the confirmed address that it replaces.
 	SetConfirmedEmail(ctx context.Context, user operator.ID, sealed string, digest Digest, now time.Time) error
 	// SetDigest changes the digest of a user with an address.
 	SetDigest(ctx context.Context, user operator.ID, digest Digest, now time.Time) error
@@ -65,7 +67,8 @@ type Store interface {
 	DeleteEmail(ctx context.Context, user operator.ID) error
 	// HasEmailToken reports whether the SHA-256 of a token belongs to an unconfirmed address.
 	HasEmailToken(ctx context.Context, hash []byte, now time.Time) (bool, error)
-	// ConfirmEmail confirms the address of a token. It returns false and changes nothing if there is none.
+	// ConfirmEmail confirms the address of a token. It adds a letter to the confirmed address that it replaces. It returns false and
+	// changes nothing if there is none.
 	ConfirmEmail(ctx context.Context, hash []byte, now time.Time) (bool, error)
 }
 
@@ -95,7 +98,8 @@ func (s *Service) Settings(ctx context.Context, user operator.ID) (Settings, err
 	return s.Store.GetEmail(ctx, user)
 }
 
-// Set replaces the address of a user and sends a letter that confirms it. Errors: ErrAddress, ErrLimited, db_unavailable.
+// Set stores an address of a user and sends a letter that confirms it. Until then a confirmed address remains in use. Errors:
+// ErrAddress, ErrLimited, db_unavailable.
 func (s *Service) Set(ctx context.Context, user operator.ID, typed string, digest Digest) error {
 	address, err := parseAddress(typed)
 	if err != nil || !s.Enabled {
@@ -138,6 +142,13 @@ func (s *Service) UseSignInAddress(ctx context.Context, user operator.ID, sessio
 	if err != nil {
 		return err
 	}
+	set, err := s.Store.GetEmail(ctx, user)
+	switch {
+	case err != nil:
+		return err
+	case !set.ConfirmedAt.IsZero() && s.Address(user, one) == s.Address(user, set.Sealed):
+		return s.Store.SetDigest(ctx, user, digest, s.Now())
+	}
 	return s.Store.SetConfirmedEmail(ctx, user, one, digest, s.Now())
 }
 
@@ -156,7 +167,7 @@ func (s *Service) SetDigest(ctx context.Context, user operator.ID, digest Digest
 	return s.Store.SetDigest(ctx, user, digest, s.Now())
 }
 
-// SwitchOff deletes the address of a user. Error: db_unavailable.
+// SwitchOff deletes the addresses of a user. Error: db_unavailable.
 func (s *Service) SwitchOff(ctx context.Context, user operator.ID) error {
 	return s.Store.DeleteEmail(ctx, user)
 }

@@ -42,6 +42,7 @@ const (
 	Confirmation Kind = "confirmation" // has the link that confirms the address
 	Notice       Kind = "notice"       // a notification about the account
 	DigestLetter Kind = "digest"       // the notifications of a period
+	Replaced     Kind = "replaced"     // the last one to a confirmed address that was replaced
 )
 
 // Message is a letter that waits.
@@ -60,7 +61,8 @@ type Outbox interface {
 	// QueueDigests ends the period of the digests of up to limit users at a time, and returns their number. A digest waits for those
 	// with notifications of the kinds.
 	QueueDigests(ctx context.Context, d Digest, kinds []notification.Kind, until, now time.Time, limit int) (int, error)
-	// ListEmail returns letters that are due, the oldest first. It deletes those that were created before oldest.
+	// ListEmail returns letters that are due, the oldest first. It deletes those that were created before oldest, and the addresses
+	// that waited too long to replace another one.
 	ListEmail(ctx context.Context, now, oldest time.Time, limit int) ([]Message, error)
 	// ListDigest returns the notifications of a digest, the newest first.
 	ListDigest(ctx context.Context, m Message, kinds []notification.Kind, limit int) ([]notification.Entry, error)
@@ -72,7 +74,8 @@ type Outbox interface {
 	DelayEmail(ctx context.Context, m Message, due time.Time) error
 	// DeleteEmailMessage deletes a letter. If it was sent, the refusals of its address no longer count.
 	DeleteEmailMessage(ctx context.Context, m Message, sent bool) error
-	// BounceEmail deletes a letter whose address was refused. The refusal number limit deletes the address.
+	// BounceEmail deletes a letter whose address was refused. The refusal number limit deletes the address, and the first one an
+	// address that waits to replace it.
 	BounceEmail(ctx context.Context, m Message, limit int, now time.Time) error
 }
 
@@ -175,6 +178,11 @@ func (w *Worker) write(ctx context.Context, m Message) (Letter, error) {
 		return w.writeConfirmation(ctx, m, l)
 	case DigestLetter:
 		return w.writeDigest(ctx, m, l)
+	case Replaced:
+		l.Subject = "Signalcast: E-mail address changed"
+		l.Text = "The e-mail address of your account was changed. This is the last letter to this address.\n\n" +
+			"If this was not you, sign out all devices, revoke your keys, and enter your address again:\n" + w.HubURL + "/settings\n"
+		return l, nil
 	}
 	about := w.Describe(m.Entry, "")
 	l.Subject = "Signalcast: " + about.Label

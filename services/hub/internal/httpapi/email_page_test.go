@@ -68,7 +68,13 @@ func linkOf(t testing.TB, l email.Letter) string {
 func (b *fixture) confirmEmail(address, digest string, round func() []email.Letter) {
 	b.t.Helper()
 	want(b.t, b.post(emailForm, url.Values{"address": {address}, "digest": {digest}}, b.bySession()), http.StatusSeeOther, "")
-	_, token, _ := strings.Cut(linkOf(b.t, round()[0]), "?t=")
+	b.confirmLetter(round()[0])
+}
+
+// confirmLetter confirms the address of a confirmation letter.
+func (b *fixture) confirmLetter(l email.Letter) {
+	b.t.Helper()
+	_, token, _ := strings.Cut(linkOf(b.t, l), "?t=")
 	want(b.t, b.post("/email/confirm", url.Values{"t": {token}}, with("Origin", hubURL)), 200, "", "Address confirmed")
 }
 
@@ -167,10 +173,20 @@ func TestEmailOfSignIn(t *testing.T) {
 	}
 
 	want(t, choose("address=other%40x.example&digest=daily"), http.StatusSeeOther, "")
-	settings("waits for its confirmation", button)
+	settings("An address is confirmed.", "The letter for the new address waits", "!"+button)
 	want(t, choose("signin=yes&digest=daily"), http.StatusSeeOther, "")
 	settings("An address is confirmed.", ` value="daily" selected`)
-	equal(t, len(round()), 0) // the letter to the other address does not wait any more
+	b.confirmLetter(round()[0])
+	settings("An address is confirmed.", "!waits", button)
+	if letters := round(); len(letters) != 1 || letters[0].To != "tidewatch@planted.example" {
+		t.Errorf("letters after the replacement: %+v", letters)
+	}
+	want(t, choose("address=third%40x.example&digest=daily"), http.StatusSeeOther, "")
+	want(t, choose("signin=yes&digest=daily"), http.StatusSeeOther, "")
+	settings("An address is confirmed.", "!waits")
+	if letters := round(); len(letters) != 1 || letters[0].To != "other@x.example" { // and the third address gets none
+		t.Errorf("letters after the sign-in: %+v", letters)
+	}
 	want(t, choose("off=yes"), http.StatusSeeOther, "")
 	settings(button)
 	equal(t, b.count("hub.email_addresses"), 0)
@@ -218,6 +234,83 @@ func TestEmailLimits(t *testing.T) {
 
 // bySessionOnly sends a request with the session cookies of mara_k and without the header Origin, which bySession adds.
 func (b *fixture) bySessionOnly() header { return with("Cookie", b.cookie) }
+
+// TestPendingEmail checks that a confirmed address gets the letters until another one is confirmed, that refusals and the expiry of its
+// link delete only the pending address, and that the replaced address gets one last letter.
+func TestPendingEmail(t *testing.T) {
+	t.Parallel()
+	b, p, round := withMail(t)
+	const waits = "The letter for the new address waits"
+	enter := func(address string) {
+		t.Helper()
+		form := url.Values{"address": {address}, "digest": {"weekly"}}
+		want(t, b.post(emailForm, form, b.bySession()), http.StatusSeeOther, "")
+	}
+	settings := func(texts ...string) {
+		t.Helper()
+		want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", append(texts, "An address is confirmed.", "!planted")...)
+	}
+	letter := func(to, text string) email.Letter {
+		t.Helper()
+		letters := round()
+		if len(letters) != 1 || letters[0].To != to || !strings.Contains(letters[0].Text, text) {
+			t.Fatalf("letters %+v; want one to %s with %q", letters, to, text)
+		}
+		return letters[0]
+	}
+	b.confirmEmail("first@planted.example", "weekly", round)
+
+	enter("second@planted.example")
+	settings(waits)
+	old := letter("second@planted.example", "to confirm it")
+	b.notifyKey("while it waits")
+	letter("first@planted.example", "desk")
+	enter("third@planted.example")
+	want(t, b.send("GET", linkOf(t, old), ""), 404, "")
+	next := letter("third@planted.example", "to confirm it")
+	files := unzip(t, b.send("GET", b.startExport(), "", b.bySession()))
+	if got := files["email.jsonl"]; !strings.Contains(got, "first@planted") || !strings.Contains(got, "third@planted") {
+		t.Errorf("the export has %s", got)
+	}
+	letter("first@planted.example", "can be downloaded")
+	b.confirmLetter(next)
+	settings("!"+waits, ` value="weekly" selected`)
+	letter("first@planted.example", "The e-mail address of your account was changed.")
+	b.notifyKey("after")
+	letter("third@planted.example", "desk")
+
+	enter("refused@planted.example")
+	p.err = email.ErrBounced
+	round()
+	p.err = nil
+	settings("!" + waits)
+	equal(t, b.count("hub.email_addresses WHERE confirmed_at IS NOT NULL AND pending IS NULL AND bounces = 0"), 1)
+
+	enter("expired@planted.example")
+	late := letter("expired@planted.example", "to confirm it")
+	b.clock.Advance(email.TokenLife)
+	b.cookie = b.signIn(b.mara)
+	equal(t, len(round()), 0)
+	want(t, b.send("GET", linkOf(t, late), ""), 404, "")
+	settings("!" + waits)
+	equal(t, b.count("hub.email_addresses WHERE pending IS NOT NULL OR token_hash IS NOT NULL"), 0)
+
+	enter("waiting@planted.example")
+	waiting := letter("waiting@planted.example", "to confirm it")
+	p.err = email.ErrBounced
+	for _, key := range []string{"one", "two", "three"} { // refusals of the confirmed address
+		b.notifyKey(key)
+		round()
+	}
+	p.err = nil
+	want(t, b.send("GET", "/settings", "", b.bySession()), 200, "", "An address waits for its confirmation.")
+	b.confirmLetter(waiting)
+	settings("!" + waits)
+	equal(t, len(round()), 0)
+	enter("other@planted.example")
+	want(t, b.post(emailForm, url.Values{"off": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
+	equal(t, b.count("hub.email_addresses")+b.count("hub.email_messages"), 0)
+}
 
 // TestAccountLetters checks that a message about the account is sent once to a confirmed address and repeated after a failure,
 // and that three refusals delete the address.

@@ -20,17 +20,19 @@ func (s *Store) GetEmail(ctx context.Context, user operator.ID) (email.Settings,
 		return email.Settings{}, err
 	}
 	return email.Settings{
-		Sealed: pg.Value(row.Address), ConfirmedAt: utc(row.ConfirmedAt), Digest: row.Digest, BouncedAt: utc(row.BouncedAt),
+		Sealed: pg.Value(row.Address), ConfirmedAt: utc(row.ConfirmedAt), Pending: pg.Value(row.Pending), Digest: row.Digest,
+		BouncedAt: utc(row.BouncedAt),
 	}, nil
 }
 
 // SetEmail implements email.Store.
 func (s *Store) SetEmail(ctx context.Context, user operator.ID, sealed string, digest email.Digest, now time.Time) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := q.UpsertEmail(ctx, db.UpsertEmailParams{UserID: user, Address: sealed, Digest: digest, Now: now}); err != nil {
+		p := db.UpsertEmailParams{UserID: user, Address: sealed, Digest: digest, Now: now, Until: now.Add(email.TokenLife)}
+		if err := q.UpsertEmail(ctx, p); err != nil {
 			return err
 		}
-		if err := q.DeleteEmailMessagesOf(ctx, user); err != nil {
+		if err := deleteLetters(ctx, q, user, email.Confirmation); err != nil {
 			return err
 		}
 		return q.InsertConfirmation(ctx, db.InsertConfirmationParams{ID: uuid.NewString(), UserID: user, Now: now})
@@ -50,12 +52,29 @@ func (s *Store) SetConfirmedEmail(
 	ctx context.Context, user operator.ID, sealed string, digest email.Digest, now time.Time,
 ) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		p := db.UpsertEmailParams{UserID: user, Address: sealed, Digest: digest, Now: now, Confirmed: true}
-		if err := q.UpsertEmail(ctx, p); err != nil {
+		former, _, err := found(q.LockConfirmedEmail(ctx, user))
+		if err != nil {
 			return err
 		}
-		return q.DeleteEmailMessagesOf(ctx, user)
+		p := db.UpsertConfirmedEmailParams{UserID: user, Address: sealed, Digest: digest, Now: now}
+		if err := q.UpsertConfirmedEmail(ctx, p); err != nil {
+			return err
+		}
+		return endConfirmation(ctx, q, user, former, now)
 	})
+}
+
+// endConfirmation deletes the letters that ask for a confirmation, and adds one to the confirmed address that was replaced. An empty
+// former means that there was none.
+func endConfirmation(ctx context.Context, q *db.Queries, user operator.ID, former string, now time.Time) error {
+	if err := deleteLetters(ctx, q, user, email.Confirmation); err != nil || former == "" {
+		return err
+	}
+	return q.InsertReplaced(ctx, db.InsertReplacedParams{ID: uuid.NewString(), UserID: user, Address: former, Now: now})
+}
+
+func deleteLetters(ctx context.Context, q *db.Queries, user operator.ID, kinds ...email.Kind) error {
+	return q.DeleteEmailMessagesOf(ctx, db.DeleteEmailMessagesOfParams{UserID: user, Kinds: words(kinds)})
 }
 
 // SetDigest implements email.Store.
@@ -74,9 +93,15 @@ func (s *Store) HasEmailToken(ctx context.Context, hash []byte, now time.Time) (
 }
 
 // ConfirmEmail implements email.Store.
-func (s *Store) ConfirmEmail(ctx context.Context, hash []byte, now time.Time) (bool, error) {
-	n, err := s.write.ConfirmEmail(ctx, db.ConfirmEmailParams{TokenHash: hash, Now: now})
-	return n > 0, err
+func (s *Store) ConfirmEmail(ctx context.Context, hash []byte, now time.Time) (ok bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		var row db.ConfirmEmailRow
+		if row, ok, err = found(q.ConfirmEmail(ctx, db.ConfirmEmailParams{TokenHash: hash, Now: now})); err != nil || !ok {
+			return err
+		}
+		return endConfirmation(ctx, q, row.UserID, row.Former, now)
+	})
+	return ok && err == nil, err
 }
 
 // QueueDigests implements email.Outbox.
@@ -94,10 +119,13 @@ func (s *Store) ListEmail(ctx context.Context, now, oldest time.Time, limit int)
 	if err := s.write.DeleteOldEmailMessages(ctx, oldest); err != nil {
 		return nil, err
 	}
+	if err := s.write.DeleteOldPending(ctx, now); err != nil {
+		return nil, err
+	}
 	rows, err := s.write.ListEmailMessages(ctx, db.ListEmailMessagesParams{Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListEmailMessagesRow) email.Message {
 		return email.Message{
-			ID: r.ID, Kind: r.Kind, User: r.UserID, Sealed: pg.Value(r.Address), From: utc(r.FromAt), Until: utc(r.UntilAt),
+			ID: r.ID, Kind: r.Kind, User: r.UserID, Sealed: r.Address, From: utc(r.FromAt), Until: utc(r.UntilAt),
 			Attempts: int(r.Attempts), Entry: notification.Entry{Kind: notification.Kind(r.Notice), Reason: r.Reason},
 		}
 	}), err
@@ -148,15 +176,22 @@ func (s *Store) DeleteEmailMessage(ctx context.Context, m email.Message, sent bo
 // BounceEmail implements email.Outbox.
 func (s *Store) BounceEmail(ctx context.Context, m email.Message, limit int, now time.Time) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		deleted, _, err := found(q.CountBounce(ctx, db.CountBounceParams{
-			UserID: m.User, Address: m.Sealed, Most: int32(limit), Now: now,
-		}))
-		if err != nil {
+		if err := q.DeleteEmailMessage(ctx, m.ID); err != nil || m.Kind == email.Replaced {
 			return err
 		}
-		if deleted {
-			return q.DeleteEmailMessagesOf(ctx, m.User)
+		if m.Kind == email.Confirmation {
+			n, err := q.DeletePending(ctx, db.DeletePendingParams{UserID: m.User, Address: m.Sealed})
+			if err != nil || n > 0 {
+				return err
+			}
 		}
-		return q.DeleteEmailMessage(ctx, m.ID)
+		n, _, err := found(q.CountBounce(ctx, db.CountBounceParams{UserID: m.User, Address: m.Sealed}))
+		if err != nil || int(n) < limit {
+			return err
+		}
+		if err := q.DeleteRefused(ctx, db.DeleteRefusedParams{UserID: m.User, Address: m.Sealed, Now: now}); err != nil {
+			return err
+		}
+		return deleteLetters(ctx, q, m.User, email.Notice, email.DigestLetter)
 	})
 }

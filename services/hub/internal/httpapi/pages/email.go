@@ -62,8 +62,8 @@ func (s *server) readEmail(ctx context.Context, me operator.ID, session time.Tim
 }
 
 // changeEmail handles POST /settings/email. With the field off it deletes the address of the visitor. With the field signin it
-// replaces the address by the verified one of the sign-in. With the field address it replaces the address and sends a letter that
-// confirms it. Otherwise it changes the digest.
+// replaces the address by the verified one of the sign-in. With the field address it sends a letter to this address, which replaces
+// the former one when it is confirmed. Otherwise it changes the digest.
 func (s *server) changeEmail(c echo.Context) error {
 	v, form, err := s.ReadForm(c)
 	if err != nil && !site.IsExpired(err) {

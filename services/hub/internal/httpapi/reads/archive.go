@@ -128,7 +128,8 @@ func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Ope
 	return z.Close()
 }
 
-// emailRows returns the decrypted addresses of an account: the one of the settings, with them, and those of the sign-ins.
+// emailRows returns the decrypted addresses of an account: that of the settings, with them, the one that waits to replace it, and those
+// of the sign-ins.
 func (s *Server) emailRows(ctx context.Context, me operator.ID) (rows []account.Row, err error) {
 	set, err := s.Email.Settings(ctx, me)
 	if err != nil {
@@ -143,6 +144,11 @@ func (s *Server) emailRows(ctx context.Context, me operator.ID) (rows []account.
 		list = append(list, map[string]any{
 			"address": s.Email.Address(me, set.Sealed), "confirmedAt": protocol.StampOrNull(set.ConfirmedAt), "digest": set.Digest,
 			"bouncedAt": protocol.StampOrNull(set.BouncedAt), "session": nil,
+		})
+	}
+	if set.Pending != "" {
+		list = append(list, map[string]any{
+			"address": s.Email.Address(me, set.Pending), "confirmedAt": nil, "digest": nil, "bouncedAt": nil, "session": nil,
 		})
 	}
 	for _, one := range signIns {

@@ -15,9 +15,16 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-const confirmEmail = `-- name: ConfirmEmail :execrows
-UPDATE email_addresses SET confirmed_at = $1::timestamptz, token_hash = NULL, token_until = NULL, digest_from = $1::timestamptz
-WHERE token_hash = $2::bytea AND token_until > $1::timestamptz
+const confirmEmail = `-- name: ConfirmEmail :one
+WITH was AS (
+    SELECT user_id, CASE WHEN confirmed_at IS NOT NULL THEN address END AS former FROM email_addresses
+    WHERE token_hash = $2::bytea AND token_until > $1::timestamptz FOR UPDATE
+)
+UPDATE email_addresses a SET
+    address = coalesce(a.pending, a.address), confirmed_at = $1::timestamptz, pending = NULL, pending_until = NULL, bounces = 0,
+    token_hash = NULL, token_until = NULL, digest_from = CASE WHEN a.confirmed_at IS NULL THEN $1::timestamptz ELSE a.digest_from END
+FROM was WHERE a.user_id = was.user_id
+RETURNING a.user_id, coalesce(was.former, '')::text AS former
 `
 
 type ConfirmEmailParams struct {
@@ -25,46 +32,35 @@ type ConfirmEmailParams struct {
 	TokenHash []byte
 }
 
-// Confirms the address of a token, once. Digests start now.
-func (q *Queries) ConfirmEmail(ctx context.Context, arg ConfirmEmailParams) (int64, error) {
-	result, err := q.db.Exec(ctx, confirmEmail, arg.Now, arg.TokenHash)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+type ConfirmEmailRow struct {
+	UserID operator.ID
+	Former string
+}
+
+// Confirms the address of a token, once, and returns the confirmed address that it replaced; empty: none. The first address starts
+// the digests.
+func (q *Queries) ConfirmEmail(ctx context.Context, arg ConfirmEmailParams) (ConfirmEmailRow, error) {
+	row := q.db.QueryRow(ctx, confirmEmail, arg.Now, arg.TokenHash)
+	var i ConfirmEmailRow
+	err := row.Scan(&i.UserID, &i.Former)
+	return i, err
 }
 
 const countBounce = `-- name: CountBounce :one
-UPDATE email_addresses SET
-    bounces = bounces + 1,
-    address = CASE WHEN bounces + 1 >= $1::integer THEN NULL ELSE address END,
-    confirmed_at = CASE WHEN bounces + 1 >= $1::integer THEN NULL ELSE confirmed_at END,
-    token_hash = CASE WHEN bounces + 1 >= $1::integer THEN NULL ELSE token_hash END,
-    token_until = CASE WHEN bounces + 1 >= $1::integer THEN NULL ELSE token_until END,
-    digest = CASE WHEN bounces + 1 >= $1::integer THEN 'off' ELSE digest END,
-    bounced_at = CASE WHEN bounces + 1 >= $1::integer THEN $2::timestamptz END
-WHERE user_id = $3 AND address = $4::text
-RETURNING (address IS NULL)::boolean AS deleted
+UPDATE email_addresses SET bounces = bounces + 1 WHERE user_id = $1 AND address = $2::text RETURNING bounces
 `
 
 type CountBounceParams struct {
-	Most    int32
-	Now     time.Time
 	UserID  operator.ID
 	Address string
 }
 
-// Counts a refusal of an address, and deletes the address after @most of them. Reports whether it was deleted.
-func (q *Queries) CountBounce(ctx context.Context, arg CountBounceParams) (bool, error) {
-	row := q.db.QueryRow(ctx, countBounce,
-		arg.Most,
-		arg.Now,
-		arg.UserID,
-		arg.Address,
-	)
-	var deleted bool
-	err := row.Scan(&deleted)
-	return deleted, err
+// Counts a refusal of an address, and returns the number of consecutive ones.
+func (q *Queries) CountBounce(ctx context.Context, arg CountBounceParams) (int32, error) {
+	row := q.db.QueryRow(ctx, countBounce, arg.UserID, arg.Address)
+	var bounces int32
+	err := row.Scan(&bounces)
+	return bounces, err
 }
 
 const delayEmailMessage = `-- name: DelayEmailMessage :exec
@@ -100,11 +96,16 @@ func (q *Queries) DeleteEmailMessage(ctx context.Context, id string) error {
 }
 
 const deleteEmailMessagesOf = `-- name: DeleteEmailMessagesOf :exec
-DELETE FROM email_messages WHERE user_id = $1
+DELETE FROM email_messages WHERE user_id = $1 AND kind = ANY ($2::text[])
 `
 
-func (q *Queries) DeleteEmailMessagesOf(ctx context.Context, userID operator.ID) error {
-	_, err := q.db.Exec(ctx, deleteEmailMessagesOf, userID)
+type DeleteEmailMessagesOfParams struct {
+	UserID operator.ID
+	Kinds  []string
+}
+
+func (q *Queries) DeleteEmailMessagesOf(ctx context.Context, arg DeleteEmailMessagesOfParams) error {
+	_, err := q.db.Exec(ctx, deleteEmailMessagesOf, arg.UserID, arg.Kinds)
 	return err
 }
 
@@ -117,13 +118,64 @@ func (q *Queries) DeleteOldEmailMessages(ctx context.Context, oldest time.Time) 
 	return err
 }
 
+const deleteOldPending = `-- name: DeleteOldPending :exec
+UPDATE email_addresses SET pending = NULL, pending_until = NULL, token_hash = NULL, token_until = NULL
+WHERE pending_until <= $1::timestamptz
+`
+
+// Deletes the pending addresses whose link has expired.
+func (q *Queries) DeleteOldPending(ctx context.Context, now time.Time) error {
+	_, err := q.db.Exec(ctx, deleteOldPending, now)
+	return err
+}
+
+const deletePending = `-- name: DeletePending :execrows
+UPDATE email_addresses SET pending = NULL, pending_until = NULL, token_hash = NULL, token_until = NULL
+WHERE user_id = $1 AND pending = $2::text
+`
+
+type DeletePendingParams struct {
+	UserID  operator.ID
+	Address string
+}
+
+// Deletes a pending address that was refused.
+func (q *Queries) DeletePending(ctx context.Context, arg DeletePendingParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deletePending, arg.UserID, arg.Address)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteRefused = `-- name: DeleteRefused :exec
+UPDATE email_addresses SET
+    address = pending, pending = NULL, pending_until = NULL, confirmed_at = NULL, bounces = 0,
+    token_hash = CASE WHEN pending IS NOT NULL THEN token_hash END, token_until = CASE WHEN pending IS NOT NULL THEN token_until END,
+    digest = CASE WHEN pending IS NULL THEN 'off' ELSE digest END, bounced_at = CASE WHEN pending IS NULL THEN $1::timestamptz END
+WHERE user_id = $2 AND address = $3::text
+`
+
+type DeleteRefusedParams struct {
+	Now     time.Time
+	UserID  operator.ID
+	Address string
+}
+
+// Deletes an address that was refused. A pending address then waits in its place.
+func (q *Queries) DeleteRefused(ctx context.Context, arg DeleteRefusedParams) error {
+	_, err := q.db.Exec(ctx, deleteRefused, arg.Now, arg.UserID, arg.Address)
+	return err
+}
+
 const getEmail = `-- name: GetEmail :one
-SELECT address, confirmed_at, digest, bounced_at FROM email_addresses WHERE user_id = $1
+SELECT address, confirmed_at, pending, digest, bounced_at FROM email_addresses WHERE user_id = $1
 `
 
 type GetEmailRow struct {
 	Address     *string
 	ConfirmedAt *time.Time
+	Pending     *string
 	Digest      email.Digest
 	BouncedAt   *time.Time
 }
@@ -134,6 +186,7 @@ func (q *Queries) GetEmail(ctx context.Context, userID operator.ID) (GetEmailRow
 	err := row.Scan(
 		&i.Address,
 		&i.ConfirmedAt,
+		&i.Pending,
 		&i.Digest,
 		&i.BouncedAt,
 	)
@@ -168,6 +221,27 @@ type InsertConfirmationParams struct {
 
 func (q *Queries) InsertConfirmation(ctx context.Context, arg InsertConfirmationParams) error {
 	_, err := q.db.Exec(ctx, insertConfirmation, arg.ID, arg.UserID, arg.Now)
+	return err
+}
+
+const insertReplaced = `-- name: InsertReplaced :exec
+INSERT INTO email_messages (id, user_id, kind, address, created_at, due_at) VALUES ($1, $2, 'replaced', $3::text, $4, $4)
+`
+
+type InsertReplacedParams struct {
+	ID      string
+	UserID  operator.ID
+	Address string
+	Now     time.Time
+}
+
+func (q *Queries) InsertReplaced(ctx context.Context, arg InsertReplacedParams) error {
+	_, err := q.db.Exec(ctx, insertReplaced,
+		arg.ID,
+		arg.UserID,
+		arg.Address,
+		arg.Now,
+	)
 	return err
 }
 
@@ -237,12 +311,15 @@ func (q *Queries) ListDigestEntries(ctx context.Context, arg ListDigestEntriesPa
 }
 
 const listEmailMessages = `-- name: ListEmailMessages :many
-SELECT m.id, m.user_id, m.kind, m.from_at, m.until_at, m.attempts, a.address,
+SELECT m.id, m.user_id, m.kind, m.from_at, m.until_at, m.attempts, r.address::text AS address,
     coalesce(n.kind, '')::text AS notice, coalesce(n.reason, '')::text AS reason
 FROM email_messages m
 JOIN email_addresses a ON a.user_id = m.user_id
+CROSS JOIN LATERAL (
+    SELECT CASE m.kind WHEN 'confirmation' THEN coalesce(a.pending, a.address) WHEN 'replaced' THEN m.address ELSE a.address END AS address
+) r
 LEFT JOIN notifications n ON n.id = m.notification_id
-WHERE m.due_at <= $1 AND a.address IS NOT NULL
+WHERE m.due_at <= $1 AND r.address IS NOT NULL
 ORDER BY m.due_at LIMIT $2
 `
 
@@ -258,7 +335,7 @@ type ListEmailMessagesRow struct {
 	FromAt   *time.Time
 	UntilAt  *time.Time
 	Attempts int32
-	Address  *string
+	Address  string
 	Notice   string
 	Reason   string
 }
@@ -322,6 +399,17 @@ func (q *Queries) ListSignInEmails(ctx context.Context, userID operator.ID) ([]L
 		return nil, err
 	}
 	return items, nil
+}
+
+const lockConfirmedEmail = `-- name: LockConfirmedEmail :one
+SELECT address::text AS address FROM email_addresses WHERE user_id = $1 AND confirmed_at IS NOT NULL FOR UPDATE
+`
+
+func (q *Queries) LockConfirmedEmail(ctx context.Context, userID operator.ID) (string, error) {
+	row := q.db.QueryRow(ctx, lockConfirmedEmail, userID)
+	var address string
+	err := row.Scan(&address)
+	return address, err
 }
 
 const queueDigests = `-- name: QueueDigests :execrows
@@ -414,8 +502,10 @@ func (q *Queries) SetDigest(ctx context.Context, arg SetDigestParams) error {
 }
 
 const setEmailToken = `-- name: SetEmailToken :execrows
-UPDATE email_addresses SET token_hash = $1::bytea, token_until = $2::timestamptz
-WHERE user_id = $3 AND address = $4::text AND confirmed_at IS NULL
+UPDATE email_addresses SET
+    token_hash = $1::bytea, token_until = $2::timestamptz,
+    pending_until = CASE WHEN pending IS NOT NULL THEN $2::timestamptz END
+WHERE user_id = $3 AND CASE WHEN confirmed_at IS NULL THEN address ELSE pending END = $4::text
 `
 
 type SetEmailTokenParams struct {
@@ -439,30 +529,59 @@ func (q *Queries) SetEmailToken(ctx context.Context, arg SetEmailTokenParams) (i
 	return result.RowsAffected(), nil
 }
 
-const upsertEmail = `-- name: UpsertEmail :exec
+const upsertConfirmedEmail = `-- name: UpsertConfirmedEmail :exec
 INSERT INTO email_addresses AS a (user_id, address, digest, digest_from, confirmed_at)
-VALUES ($1, $2::text, $3, $4, CASE WHEN $5::boolean THEN $4::timestamptz END)
+VALUES ($1, $2::text, $3, $4::timestamptz, $4::timestamptz)
 ON CONFLICT (user_id) DO UPDATE SET
-    address = excluded.address, confirmed_at = excluded.confirmed_at, token_hash = NULL, token_until = NULL, digest = excluded.digest,
-    digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL
+    address = excluded.address, confirmed_at = excluded.confirmed_at, pending = NULL, pending_until = NULL,
+    token_hash = NULL, token_until = NULL, digest = excluded.digest, digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL
+`
+
+type UpsertConfirmedEmailParams struct {
+	UserID  operator.ID
+	Address string
+	Digest  email.Digest
+	Now     time.Time
+}
+
+// Replaces the addresses of a user by a confirmed one.
+func (q *Queries) UpsertConfirmedEmail(ctx context.Context, arg UpsertConfirmedEmailParams) error {
+	_, err := q.db.Exec(ctx, upsertConfirmedEmail,
+		arg.UserID,
+		arg.Address,
+		arg.Digest,
+		arg.Now,
+	)
+	return err
+}
+
+const upsertEmail = `-- name: UpsertEmail :exec
+INSERT INTO email_addresses AS a (user_id, address, digest, digest_from) VALUES ($1, $2::text, $3, $4::timestamptz)
+ON CONFLICT (user_id) DO UPDATE SET
+    address = CASE WHEN a.confirmed_at IS NULL THEN excluded.address ELSE a.address END,
+    pending = CASE WHEN a.confirmed_at IS NOT NULL THEN excluded.address END,
+    pending_until = CASE WHEN a.confirmed_at IS NOT NULL THEN $5::timestamptz END,
+    bounces = CASE WHEN a.confirmed_at IS NULL THEN 0 ELSE a.bounces END,
+    token_hash = NULL, token_until = NULL, digest = excluded.digest, bounced_at = NULL,
+    digest_from = CASE WHEN a.confirmed_at IS NULL OR a.digest = 'off' THEN excluded.digest_from ELSE a.digest_from END
 `
 
 type UpsertEmailParams struct {
-	UserID    operator.ID
-	Address   string
-	Digest    email.Digest
-	Now       time.Time
-	Confirmed bool
+	UserID  operator.ID
+	Address string
+	Digest  email.Digest
+	Now     time.Time
+	Until   time.Time
 }
 
-// Replaces the address of a user.
+// Stores an address of a user that waits for its confirmation. A confirmed address remains until then.
 func (q *Queries) UpsertEmail(ctx context.Context, arg UpsertEmailParams) error {
 	_, err := q.db.Exec(ctx, upsertEmail,
 		arg.UserID,
 		arg.Address,
 		arg.Digest,
 		arg.Now,
-		arg.Confirmed,
+		arg.Until,
 	)
 	return err
 }

@@ -1,13 +1,27 @@
 -- name: GetEmail :one
-SELECT address, confirmed_at, digest, bounced_at FROM email_addresses WHERE user_id = @user_id;
+SELECT address, confirmed_at, pending, digest, bounced_at FROM email_addresses WHERE user_id = @user_id;
 
 -- name: UpsertEmail :exec
--- Replaces the address of a user.
-INSERT INTO email_addresses AS a (user_id, address, digest, digest_from, confirmed_at)
-VALUES (@user_id, @address::text, @digest, @now, CASE WHEN @confirmed::boolean THEN sqlc.arg(now)::timestamptz END)
+-- Stores an address of a user that waits for its confirmation. A confirmed address remains until then.
+INSERT INTO email_addresses AS a (user_id, address, digest, digest_from) VALUES (@user_id, @address::text, @digest, @now::timestamptz)
 ON CONFLICT (user_id) DO UPDATE SET
-    address = excluded.address, confirmed_at = excluded.confirmed_at, token_hash = NULL, token_until = NULL, digest = excluded.digest,
-    digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL;
+    address = CASE WHEN a.confirmed_at IS NULL THEN excluded.address ELSE a.address END,
+    pending = CASE WHEN a.confirmed_at IS NOT NULL THEN excluded.address END,
+    pending_until = CASE WHEN a.confirmed_at IS NOT NULL THEN @until::timestamptz END,
+    bounces = CASE WHEN a.confirmed_at IS NULL THEN 0 ELSE a.bounces END,
+    token_hash = NULL, token_until = NULL, digest = excluded.digest, bounced_at = NULL,
+    digest_from = CASE WHEN a.confirmed_at IS NULL OR a.digest = 'off' THEN excluded.digest_from ELSE a.digest_from END;
+
+-- name: LockConfirmedEmail :one
+SELECT address::text AS address FROM email_addresses WHERE user_id = @user_id AND confirmed_at IS NOT NULL FOR UPDATE;
+
+-- name: UpsertConfirmedEmail :exec
+-- Replaces the addresses of a user by a confirmed one.
+INSERT INTO email_addresses AS a (user_id, address, digest, digest_from, confirmed_at)
+VALUES (@user_id, @address::text, @digest, @now::timestamptz, @now::timestamptz)
+ON CONFLICT (user_id) DO UPDATE SET
+    address = excluded.address, confirmed_at = excluded.confirmed_at, pending = NULL, pending_until = NULL,
+    token_hash = NULL, token_until = NULL, digest = excluded.digest, digest_from = excluded.digest_from, bounces = 0, bounced_at = NULL;
 
 -- name: ListSignInEmails :many
 -- Returns the addresses of the active sessions of a user, the newest session first.
@@ -15,10 +29,13 @@ SELECT issued_at, email::text AS email FROM sessions
 WHERE user_id = @user_id AND ended_at IS NULL AND email IS NOT NULL ORDER BY issued_at DESC;
 
 -- name: DeleteEmailMessagesOf :exec
-DELETE FROM email_messages WHERE user_id = @user_id;
+DELETE FROM email_messages WHERE user_id = @user_id AND kind = ANY (@kinds::text[]);
 
 -- name: InsertConfirmation :exec
 INSERT INTO email_messages (id, user_id, kind, created_at, due_at) VALUES (@id, @user_id, 'confirmation', @now, @now);
+
+-- name: InsertReplaced :exec
+INSERT INTO email_messages (id, user_id, kind, address, created_at, due_at) VALUES (@id, @user_id, 'replaced', @address::text, @now, @now);
 
 -- name: SetDigest :exec
 -- A digest that was off starts now.
@@ -31,15 +48,25 @@ DELETE FROM email_addresses WHERE user_id = @user_id;
 -- name: HasEmailToken :one
 SELECT EXISTS (SELECT FROM email_addresses WHERE token_hash = @token_hash::bytea AND token_until > @now::timestamptz);
 
--- name: ConfirmEmail :execrows
--- Confirms the address of a token, once. Digests start now.
-UPDATE email_addresses SET confirmed_at = @now::timestamptz, token_hash = NULL, token_until = NULL, digest_from = @now::timestamptz
-WHERE token_hash = @token_hash::bytea AND token_until > @now::timestamptz;
+-- name: ConfirmEmail :one
+-- Confirms the address of a token, once, and returns the confirmed address that it replaced; empty: none. The first address starts
+-- the digests.
+WITH was AS (
+    SELECT user_id, CASE WHEN confirmed_at IS NOT NULL THEN address END AS former FROM email_addresses
+    WHERE token_hash = @token_hash::bytea AND token_until > @now::timestamptz FOR UPDATE
+)
+UPDATE email_addresses a SET
+    address = coalesce(a.pending, a.address), confirmed_at = @now::timestamptz, pending = NULL, pending_until = NULL, bounces = 0,
+    token_hash = NULL, token_until = NULL, digest_from = CASE WHEN a.confirmed_at IS NULL THEN @now::timestamptz ELSE a.digest_from END
+FROM was WHERE a.user_id = was.user_id
+RETURNING a.user_id, coalesce(was.former, '')::text AS former;
 
 -- name: SetEmailToken :execrows
 -- Stores the token of a confirmation, unless the user has entered another address or confirmed this one.
-UPDATE email_addresses SET token_hash = @token_hash::bytea, token_until = @until::timestamptz
-WHERE user_id = @user_id AND address = @address::text AND confirmed_at IS NULL;
+UPDATE email_addresses SET
+    token_hash = @token_hash::bytea, token_until = @until::timestamptz,
+    pending_until = CASE WHEN pending IS NOT NULL THEN @until::timestamptz END
+WHERE user_id = @user_id AND CASE WHEN confirmed_at IS NULL THEN address ELSE pending END = @address::text;
 
 -- name: QueueDigests :execrows
 -- Ends the period of digests at a time for up to @most users, and lets a digest wait for those with notifications in the period.
@@ -58,12 +85,15 @@ WITH due AS (
 UPDATE email_addresses u SET digest_from = @until_at FROM due d WHERE u.user_id = d.user_id;
 
 -- name: ListEmailMessages :many
-SELECT m.id, m.user_id, m.kind, m.from_at, m.until_at, m.attempts, a.address,
+SELECT m.id, m.user_id, m.kind, m.from_at, m.until_at, m.attempts, r.address::text AS address,
     coalesce(n.kind, '')::text AS notice, coalesce(n.reason, '')::text AS reason
 FROM email_messages m
 JOIN email_addresses a ON a.user_id = m.user_id
+CROSS JOIN LATERAL (
+    SELECT CASE m.kind WHEN 'confirmation' THEN coalesce(a.pending, a.address) WHEN 'replaced' THEN m.address ELSE a.address END AS address
+) r
 LEFT JOIN notifications n ON n.id = m.notification_id
-WHERE m.due_at <= @now AND a.address IS NOT NULL
+WHERE m.due_at <= @now AND r.address IS NOT NULL
 ORDER BY m.due_at LIMIT sqlc.arg('limit');
 
 -- name: ListDigestEntries :many
@@ -85,18 +115,27 @@ DELETE FROM email_messages WHERE id = @id;
 -- name: DeleteOldEmailMessages :exec
 DELETE FROM email_messages WHERE created_at < @oldest;
 
+-- name: DeleteOldPending :exec
+-- Deletes the pending addresses whose link has expired.
+UPDATE email_addresses SET pending = NULL, pending_until = NULL, token_hash = NULL, token_until = NULL
+WHERE pending_until <= @now::timestamptz;
+
+-- name: DeletePending :execrows
+-- Deletes a pending address that was refused.
+UPDATE email_addresses SET pending = NULL, pending_until = NULL, token_hash = NULL, token_until = NULL
+WHERE user_id = @user_id AND pending = @address::text;
+
 -- name: ResetBounces :exec
 UPDATE email_addresses SET bounces = 0 WHERE user_id = @user_id AND address = @address::text AND bounces > 0;
 
 -- name: CountBounce :one
--- Counts a refusal of an address, and deletes the address after @most of them. Reports whether it was deleted.
+-- Counts a refusal of an address, and returns the number of consecutive ones.
+UPDATE email_addresses SET bounces = bounces + 1 WHERE user_id = @user_id AND address = @address::text RETURNING bounces;
+
+-- name: DeleteRefused :exec
+-- Deletes an address that was refused. A pending address then waits in its place.
 UPDATE email_addresses SET
-    bounces = bounces + 1,
-    address = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE address END,
-    confirmed_at = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE confirmed_at END,
-    token_hash = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE token_hash END,
-    token_until = CASE WHEN bounces + 1 >= @most::integer THEN NULL ELSE token_until END,
-    digest = CASE WHEN bounces + 1 >= @most::integer THEN 'off' ELSE digest END,
-    bounced_at = CASE WHEN bounces + 1 >= @most::integer THEN @now::timestamptz END
-WHERE user_id = @user_id AND address = @address::text
-RETURNING (address IS NULL)::boolean AS deleted;
+    address = pending, pending = NULL, pending_until = NULL, confirmed_at = NULL, bounces = 0,
+    token_hash = CASE WHEN pending IS NOT NULL THEN token_hash END, token_until = CASE WHEN pending IS NOT NULL THEN token_until END,
+    digest = CASE WHEN pending IS NULL THEN 'off' ELSE digest END, bounced_at = CASE WHEN pending IS NULL THEN @now::timestamptz END
+WHERE user_id = @user_id AND address = @address::text;
