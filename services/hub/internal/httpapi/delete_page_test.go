@@ -30,6 +30,8 @@ var appendOnly = map[string]bool{"signals": true, "signal_events": true, "protoc
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
+	const openID = "9"
+	b.ledger.AddMarket(apitest.Market{ID: openID, Title: "Mill race", Yes: 5000, Volume: 50, End: at("2026-11-30T23:00:00Z").AsTime()})
 	tide := b.ledger.AddOperator("tide")
 	w := b.send("POST", "/api/predictions", `{"marketId":"`+marketID+`","direction":"YES","priceAtPrediction":3200,"textTake":"planted take"}`, b.byKey())
 	want(t, w, 200, "")
@@ -73,7 +75,14 @@ func TestDeletion(t *testing.T) {
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	want(t, remove("@mara_k"), http.StatusSeeOther, "", "Location: /settings")
 	want(t, write(), 403, "account_closing")
-	want(t, b.post("/u/tide/unfollow", url.Values{}, b.bySession()), 403, "", "The account is closed")
+	closed := []string{"Your account is closed", "Your account will be deleted on 25 September 2026.", ` href="/settings"`, "!Something went wrong"}
+	for _, path := range []string{"/u/tide/unfollow", "/u/tide/mute", "/m/" + nativeID + "/watch", "/profile", "/receipts/" + id + "/events"} {
+		want(t, b.post(path, url.Values{}, b.bySession()), 403, "", closed...)
+	}
+	want(t, b.send("GET", callPage, "", b.bySession()), 200, "", "Your call", "!Update your call")
+	noCall := []string{"Your account will be deleted on 25 September 2026, so it cannot make calls.", ">Cancel the deletion<", "!Make this call"}
+	want(t, b.send("GET", "/m/"+openID, "", b.bySession()), 200, "", noCall...)
+	want(t, b.post("/m/"+openID+"/call", callValues("k"), b.bySession()), 403, "", append(noCall, "The call was not filed")...)
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"x"}`, b.byKey()), 401, "unauthenticated")
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "Your account will be deleted on 25 September 2026.")
 	equal(t, b.count("hub.streams"), 0)

@@ -44,6 +44,7 @@ type callPanel struct {
 	Asked               bool   // the venue asks more than the market price for the sides
 	Alert, AlertField   string // error text, and the id of the field that has the error
 	Why                 string // why the market takes no call
+	Closed              bool   // the account of the visitor is closed
 	Own                 *ownCall
 }
 
@@ -168,10 +169,15 @@ func (s *server) callPanelOf(
 	switch {
 	case own != nil:
 		p.Own = ownCallOf(m, own)
-		p.Own.Update = s.eventPanelOf(c, own.GetId(), eventForm{})
+		if v.DeletesOn() == "" {
+			p.Own.Update = s.eventPanelOf(c, own.GetId(), eventForm{})
+		}
 		return p
 	case status.Class != "open":
 		p.Why = whyNoCalls(m, status)
+		return p
+	case v.DeletesOn() != "":
+		p.Why, p.Closed = "Your account will be deleted on "+v.DeletesOn()+", so it cannot make calls.", true
 		return p
 	case !priced:
 		p.Why = "There is no current price, so this market takes no call now. Try again in a minute."
@@ -219,6 +225,8 @@ func (p *callPanel) setAlert(m *marketv1.Market, form callForm) {
 		p.Alert, p.AlertField = "The price has moved. Check the new price and send again.", "call-sides"
 	case f.Code == "already_predicted" || f.Code == "idempotency_key_reused":
 		p.Alert = "You already have a call on this market. It is final, so this one was not filed."
+	case f.Code == operator.ErrClosing.Code:
+		p.Alert = "The call was not filed: your account is closed."
 	case f.Code == "market_closed":
 		p.Alert = "The call was not filed: this market takes no more calls."
 	case f.Kind == apperr.Limited:

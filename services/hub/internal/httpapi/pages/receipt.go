@@ -102,7 +102,7 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 			p.Events = append(p.Events, eventOf(e))
 		}
 	}
-	if v := s.Viewer(c); v.Handle != "" && v.Handle == sig.GetHandle() || form.err != nil {
+	if v := s.Viewer(c); v.Handle != "" && v.Handle == sig.GetHandle() && v.DeletesOn() == "" || form.err != nil {
 		p.Update = s.eventPanelOf(c, id, form)
 	}
 	if !p.Unlisted {

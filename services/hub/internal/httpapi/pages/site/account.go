@@ -35,6 +35,14 @@ type Viewer struct {
 	Err     error
 }
 
+// DeletesOn returns the date on which the closed account of the visitor is deleted; empty: the account is open.
+func (v Viewer) DeletesOn() string {
+	if v.Session.ClosingAt.IsZero() {
+		return ""
+	}
+	return v.Session.ClosingAt.Add(protocol.DeletionWait).UTC().Format("2 January 2006")
+}
+
 // Viewer returns the visitor of a request. It checks the session only once for each request.
 func (s *Site) Viewer(c echo.Context) Viewer {
 	if v, ok := c.Get(viewerKey).(Viewer); ok {
@@ -132,7 +140,7 @@ func (s *Site) ReadForm(c echo.Context, lists ...string) (Viewer, url.Values, er
 		return v, form, err
 	}
 	// A closed account can only change its sessions, its notifications and the deletion.
-	if path := c.Request().URL.Path; !v.Session.ClosingAt.IsZero() && !strings.HasPrefix(path, SettingsPath+"/") && !strings.HasPrefix(path, NotificationsPath) {
+	if path := c.Request().URL.Path; v.DeletesOn() != "" && !strings.HasPrefix(path, SettingsPath+"/") && !strings.HasPrefix(path, NotificationsPath) {
 		return v, form, operator.ErrClosing
 	}
 	return v, form, nil

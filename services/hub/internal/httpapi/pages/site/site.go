@@ -242,10 +242,7 @@ func (s *Site) NewLayout(c echo.Context, title, description, path string) Layout
 		f.URL = s.HubURL + path
 	}
 	if v := s.Viewer(c); v.Handle != "" || v.Err != nil {
-		f.FormToken = s.TokenOf(c)
-		if at := v.Session.ClosingAt; !at.IsZero() {
-			f.DeletesOn = at.Add(protocol.DeletionWait).UTC().Format("2 January 2006")
-		}
+		f.FormToken, f.DeletesOn = s.TokenOf(c), v.DeletesOn()
 	}
 	return f
 }
@@ -260,6 +257,7 @@ type errorPage struct {
 	Layout
 	Code             int
 	Heading, Message string
+	Closed           bool // the account of the visitor is closed; the settings open it again
 }
 
 // newErrorPage returns the page of an error. handle is the handle in the path, which may be invalid; empty: the path has none.
@@ -283,8 +281,13 @@ func newErrorPage(f Layout, reason *apperr.Fault, handle string) errorPage {
 		if p.Message == "" {
 			p.Message = ErrCrossOrigin.Message
 		}
-		if IsExpired(reason) {
+		switch {
+		case IsExpired(reason):
 			p.Heading = "Nothing was sent"
+		case reason.Code == operator.ErrClosing.Code:
+			p.Heading, p.Closed = "Your account is closed", true
+			p.Message = "Your account will be deleted on " + f.DeletesOn + ". Until then it cannot make or update calls, follow, mute, " +
+				"watch, report or change its profile. Nothing was sent. Cancel the deletion to open it again."
 		}
 	case apperr.Limited:
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
