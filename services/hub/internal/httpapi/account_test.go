@@ -350,3 +350,13 @@ func TestBotDeclaresItself(t *testing.T) {
 	want(t, b.send("POST", "/api/admin/operators", `{"handle":"mara_k","operatorType":"human"}`, byAdmin()), 200, "")
 	equal(t, b.operator("mara_k").GetOperatorType(), "human")
 }
+
+// TestFormSize checks that the answer to a form that is too large names the bound.
+func TestFormSize(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	large := url.Values{"bio": {strings.Repeat("x", 16<<10)}}
+	for _, path := range []string{"/profile", "/report", callPost} {
+		want(t, b.post(path, large, b.bySession()), 400, "", "The form has more than 16 KiB. Shorten its texts.")
+	}
+}

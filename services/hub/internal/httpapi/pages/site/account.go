@@ -118,8 +118,8 @@ func (s *Site) RequireViewer(c echo.Context, back string) (who Viewer, ok bool, 
 }
 
 // ReadForm returns the visitor who sent a form, and the values of the form, and disables caching of the response. lists are the
-// fields that may have several values. Errors: ErrCrossOrigin, ErrForm, and together with the values of the form, ErrSignedOut
-// without a session, the errors of the method Viewer, and ErrFormExpired.
+// fields that may have several values. Errors: ErrCrossOrigin, ErrForm, ErrFormSize, and together with the values of the form,
+// ErrSignedOut without a session, the errors of the method Viewer, and ErrFormExpired.
 func (s *Site) ReadForm(c echo.Context, lists ...string) (Viewer, url.Values, error) {
 	SetPrivate(c)
 	if !s.OwnPage(c) {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,6 +28,9 @@ const maxForm = 16 << 10 // maximum size of a form in bytes
 
 // ErrForm is the error of a form that cannot be decoded.
 var ErrForm = apperr.New(apperr.Invalid, "invalid_body", "The form is invalid. Reload the page and try again.")
+
+// ErrFormSize is the error of a form that is larger than maxForm.
+var ErrFormSize = apperr.New(apperr.Invalid, "invalid_body", "The form has more than 16 KiB. Shorten its texts.")
 
 // CookieLogin is the cookie with the identity token of the developer page.
 const CookieLogin = "db_dev"
@@ -58,11 +62,14 @@ func IsExpired(err error) bool {
 }
 
 // Form returns the values of the form of a request. Only the fields in lists may have several values; other repeated fields are
-// invalid. Error: ErrForm.
+// invalid. Errors: ErrForm, ErrFormSize.
 func (s *Site) Form(c echo.Context, lists ...string) (url.Values, error) {
 	r := c.Request()
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return nil, ErrFormSize
+		}
 		return nil, ErrForm
 	}
 	for name, values := range r.PostForm {
