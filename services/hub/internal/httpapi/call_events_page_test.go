@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"crypto/rand"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -161,5 +163,57 @@ func TestSignInOfAnotherDropsTheDraft(t *testing.T) {
 		w := b.send("GET", "/dev/session?state=s", "", with("Cookie", cookies)).as(login)
 		want(t, w, http.StatusSeeOther, "")
 		equal(t, dropsDraft(w), drops, login)
+	}
+}
+
+// TestDraftsOfAccountForms checks that the forms about the account wait for a sign-in if their session has ended, without their token
+// and picture, and that they are shown to the same person, not sent, and deleted when they are sent again.
+func TestDraftsOfAccountForms(t *testing.T) {
+	t.Parallel()
+	b, own := withPages(t), with("Origin", hubURL)
+	const subject, typed, notice = "profile:tide", "planted", "nothing was saved yet"
+	b.ledger.AddOperator("tide")
+	b.deps.Accounts.Email.Enabled = true
+	html := with("Accept", "text/html")
+	for path, c := range map[string]struct {
+		page string
+		form url.Values
+		sent int // status of the form that is sent again
+	}{
+		"/profile":         {"/settings/profile", url.Values{"displayName": {"Mara"}, "bio": {typed}, "picture": {"AAAA"}}, 303},
+		"/settings/handle": {"/settings/profile", url.Values{"handle": {typed}}, 303},
+		"/profile/claims":  {"/settings/profile", url.Values{"address": {typed}}, 400},
+		"/settings/email":  {"/settings", url.Values{"address": {typed + "@x.example"}, "digest": {"weekly"}}, 303},
+		"/report":          {"/report?subject=" + url.QueryEscape(subject), url.Values{"subject": {subject}, "reason": {typed}}, 200},
+	} {
+		cookie := b.signIn(b.mara)
+		b.cookie = cookie
+		want(t, b.post("/sign-out", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+		form := maps.Clone(c.form)
+		form.Set("csrf", "x")
+		w := b.post(path, form, with("Cookie", cookie), own, html)
+		want(t, w, http.StatusSeeOther, "", "Location: /sign-in?return_to="+url.QueryEscape(c.page))
+		draft := draftCookie(w)
+		plain, err := b.deps.Sessions.Unseal(strings.TrimPrefix(draft, "sc_draft="))
+		if err != nil || !strings.Contains(string(plain), typed) || strings.Contains(string(plain), "csrf") || strings.Contains(string(plain), "picture") {
+			t.Errorf("%s: the draft is %s %v", path, plain, err)
+		}
+		other := with("Cookie", b.signIn(b.ledger.AddOperator("o"+strings.ToLower(rand.Text()[:8])))+"; "+draft)
+		want(t, b.send("GET", c.page, "", other, html), 200, "", "!"+typed, "!"+notice)
+		mine := with("Cookie", b.signIn(b.mara)+"; "+draft)
+		want(t, b.send("GET", c.page, "", mine, html), 200, "", typed, notice)
+		delete(c.form, "picture")
+		again := b.post(path, c.form, mine, own, html)
+		equal(t, again.Code, c.sent, path)
+		equal(t, dropsDraft(again), c.sent != 400, path)
+	}
+	b.post("/sign-out", url.Values{}, b.bySession())
+	for name, form := range map[string]url.Values{
+		"without the token of a page": {"bio": {typed}, "csrf": {""}},
+		"larger than a cookie":        {"bio": {strings.Repeat("x", 4000)}, "csrf": {"x"}},
+	} {
+		w := b.post("/profile", form, b.bySession())
+		want(t, w, 401, "", "Please sign in")
+		equal(t, draftCookie(w), "", name)
 	}
 }

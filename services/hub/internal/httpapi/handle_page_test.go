@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -145,6 +146,18 @@ func TestWelcome(t *testing.T) {
 	six := reply(w, "handle", "tide", "lanes", "SPORT MUSIC TECH SCIENCE CRYPTO POLITICS")
 	want(t, six, 400, "", "Choose at most 5 lanes.", ` value="TECH" checked`)
 	want(t, reply(w, "handle", "tide", "csrf", "x"), 403, "", "This page was open too long", ` value="tide"`)
+	mine := maps.Clone(w.jar)
+	w.step(false, http.MethodPost, "/sign-out", "")
+	for name, cookie := range mine { // another tab still has the page and its cookies
+		w.jar[name] = cookie
+	}
+	out := reply(w, "handle", "planted", "lanes", "TECH", "csrf", "x")
+	want(t, out, http.StatusSeeOther, "", "Location: /sign-in?return_to="+url.QueryEscape(page))
+	equal(t, draftCookie(out) != "", true)
+	form := url.Values{"token": {aPerson}, "state": {w.begin()}, "return_to": {page}}.Encode()
+	next := w.step(true, http.MethodPost, "/dev/session", form).Header().Get("Location")
+	want(t, w.step(true, http.MethodGet, next, ""), http.StatusSeeOther, "", "Location: "+page)
+	want(t, w.step(false, http.MethodGet, page, ""), 200, "", ` value="planted"`, ` value="TECH" checked`, "nothing was saved yet")
 	want(t, reply(w, "handle", "Tide", "lanes", "science tech"), http.StatusSeeOther, "", "Location: "+market)
 	want(t, b.send("GET", "/api/streamer/profile?handle=tide", ""), 200, "", `"displayName":"Tide"`, `"lanes":["science","tech"]`)
 	want(t, reply(w, "handle", "other"), http.StatusSeeOther, "", "Location: "+market)

@@ -92,7 +92,7 @@ func (w *browser) step(foreign bool, method, target, form string) *answer {
 	w.b.addFormToken(r, form)
 	out := testkit.Serve(w.b.server, r)
 	for _, c := range out.Result().Cookies() {
-		if session := c.Name == "db_uid" || c.Name == "db_sig" || c.Name == "__Host-db_bind"; !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {
+		if session := slices.Contains([]string{"db_uid", "db_sig", "__Host-db_bind", "sc_draft"}, c.Name); !c.HttpOnly || !c.Secure || !session && !strings.HasPrefix(c.Path, "/dev") {
 			w.b.t.Errorf("cookie %v", c)
 		}
 		if w.jar[c.Name] = c; c.MaxAge < 0 {

@@ -131,7 +131,7 @@ func (s *server) fileCall(c echo.Context) error {
 	case values == nil:
 		return err
 	case errors.Is(v.Err, site.ErrSignedOut):
-		if err := s.SaveDraft(c, site.MarketPath+string(id), form.typed()); err != nil {
+		if _, err := s.SaveDraft(c, site.MarketPath+string(id), form.typed()); err != nil {
 			return err
 		}
 		// A policy for form targets also applies to redirects, so the form cannot lead to the identity provider.
@@ -142,8 +142,7 @@ func (s *server) fileCall(c echo.Context) error {
 	default:
 		var filed string
 		if filed, err = s.FileCall(c.Request().Context(), operator.ID(v.Session.UserID), form.members(id), form.Key); err == nil {
-			s.DropDraft(c)
-			return site.Redirect(c, site.ReceiptPath+filed)
+			return s.Finish(c, site.ReceiptPath+filed)
 		}
 	}
 	form.err = err

@@ -71,7 +71,7 @@ func (s *server) appendEvent(c echo.Context) error {
 	case values == nil:
 		return err
 	case errors.Is(v.Err, site.ErrSignedOut):
-		if err := s.SaveDraft(c, path, form.typed()); err != nil {
+		if _, err := s.SaveDraft(c, path, form.typed()); err != nil {
 			return err
 		}
 		return site.Redirect(c, site.SignInURL(path))
@@ -80,8 +80,7 @@ func (s *server) appendEvent(c echo.Context) error {
 		err = site.ErrForm
 	default:
 		if err = s.AppendEvent(c.Request().Context(), operator.ID(v.Session.UserID), id, form.members(), form.Key); err == nil {
-			s.DropDraft(c)
-			return site.Redirect(c, path+"#updates")
+			return s.Finish(c, path+"#updates")
 		}
 	}
 	if f := apperr.Of(err); f.Kind == apperr.NotFound || f.Kind == apperr.Forbidden && !site.IsExpired(err) {

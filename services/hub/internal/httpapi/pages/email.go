@@ -19,8 +19,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Paths of the links in letters.
+// Paths of the form, and of the links in letters.
 const (
+	emailPath       = site.SettingsPath + "/email"
 	confirmPath     = "/email/confirm"
 	unsubscribePath = "/unsubscribe"
 )
@@ -66,7 +67,10 @@ func (s *server) readEmail(ctx context.Context, me operator.ID, session time.Tim
 // the former one when it is confirmed. Otherwise it changes the digest.
 func (s *server) changeEmail(c echo.Context) error {
 	v, form, err := s.ReadForm(c)
-	if err != nil && !site.IsExpired(err) {
+	switch {
+	case err != nil && !site.IsExpired(err) && form.Has("address"):
+		return s.SaveSignedOut(c, err, form, site.SettingsPath)
+	case err != nil && !site.IsExpired(err):
 		return err
 	}
 	ctx, me := c.Request().Context(), operator.ID(v.Session.UserID)
@@ -87,7 +91,7 @@ func (s *server) changeEmail(c echo.Context) error {
 		err = s.Email.SetDigest(ctx, me, digest)
 	}
 	if err == nil {
-		return site.Redirect(c, site.SettingsPath+"?done="+done)
+		return s.Finish(c, site.SettingsPath+"?done="+done)
 	}
 	f := apperr.Of(err)
 	if f.Kind != apperr.Invalid && f.Kind != apperr.Limited && !site.IsExpired(err) {

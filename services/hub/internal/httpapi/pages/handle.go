@@ -32,11 +32,8 @@ func (s *server) changeHandle(c echo.Context, a identityclaim.Account, form url.
 	if err != nil {
 		return err
 	}
-	return site.Redirect(c, site.ProfilePath+"?done=handle")
+	return s.Finish(c, site.ProfilePath+"?done=handle")
 }
-
-// fillHandle sets the handle that was typed.
-func fillHandle(p *profilePage, form url.Values) { p.NewHandle = handleOf(form) }
 
 func handleOf(form url.Values) string {
 	return strings.TrimPrefix(strings.TrimSpace(form.Get("handle")), "@")
@@ -91,7 +88,20 @@ func (s *server) welcome(c echo.Context) error {
 	case !a.ChoosesHandle(s.Now()):
 		return site.Redirect(c, back)
 	}
-	return s.showWelcome(c, http.StatusOK, welcomePage{Handle: string(a.Handle), DisplayName: a.DisplayName, Back: back})
+	p := welcomePage{Handle: string(a.Handle), DisplayName: a.DisplayName, Back: back}
+	if form := s.Draft(c, site.WelcomePath); form != nil {
+		p = welcomePageOf(form)
+		p.Notice = site.DraftNotice
+	}
+	return s.showWelcome(c, http.StatusOK, p)
+}
+
+// welcomePageOf returns the page with the values of a sent form.
+func welcomePageOf(form url.Values) welcomePage {
+	return welcomePage{
+		Handle: handleOf(form), DisplayName: strings.TrimSpace(form.Get("displayName")), Chosen: form["lanes"],
+		Back: welcomeBack(form.Get("return_to")),
+	}
 }
 
 // welcomeBack returns the path that opens after the welcome page.
@@ -116,12 +126,9 @@ func (s *server) showWelcome(c echo.Context, status int, p welcomePage) error {
 // derived handle is kept and the other fields are ignored.
 func (s *server) answerWelcome(c echo.Context) error {
 	v, form, err := s.ReadForm(c, "lanes")
+	p := welcomePageOf(form)
 	if err != nil && !site.IsExpired(err) {
-		return err
-	}
-	p := welcomePage{
-		Handle: handleOf(form), DisplayName: strings.TrimSpace(form.Get("displayName")), Chosen: form["lanes"],
-		Back: welcomeBack(form.Get("return_to")),
+		return s.SaveSignedOut(c, err, form, site.WelcomePath+"?"+url.Values{"return_to": {p.Back}}.Encode())
 	}
 	if err != nil {
 		p.Notice = site.ErrFormExpired.Message
@@ -155,7 +162,7 @@ func (s *server) answerWelcome(c echo.Context) error {
 	}
 	switch {
 	case f != nil && f.Code == account.HandleChosen, err == nil && skip:
-		return site.Redirect(c, p.Back)
+		return s.Finish(c, p.Back)
 	case err != nil:
 		return err
 	}
@@ -167,5 +174,5 @@ func (s *server) answerWelcome(c echo.Context) error {
 			return err
 		}
 	}
-	return site.Redirect(c, p.Back)
+	return s.Finish(c, p.Back)
 }

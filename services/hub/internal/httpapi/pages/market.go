@@ -99,7 +99,7 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 		return err
 	default:
 		if form.err != nil {
-			if err := s.SaveDraft(c, site.MarketPath+string(id), form.typed()); err != nil {
+			if _, err := s.SaveDraft(c, site.MarketPath+string(id), form.typed()); err != nil {
 				return err
 			}
 		}

@@ -116,7 +116,7 @@ func (s *server) routes() []httpx.Route {
 	}
 	download := page(http.MethodGet, site.SettingsPath+"/export/:id", "public session", "no-store", s.downloadExport)
 	download.Timeout = -1 // an archive can have any size
-	change := page(http.MethodPost, "/profile", "session", "no-store", s.accountForm(fillProfile, s.changeProfile))
+	change := page(http.MethodPost, "/profile", "session", "no-store", s.accountForm(s.changeProfile))
 	change.Timeout = pictureTimeout
 	return []httpx.Route{
 		page(http.MethodGet, site.ReceiptPath+":id", "public", request.CacheShort, s.receipt),
@@ -164,10 +164,10 @@ func (s *server) routes() []httpx.Route {
 		{Method: http.MethodGet, Path: "/apps", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.AppsPath))},
 		{Method: http.MethodGet, Path: "/profile", Who: []string{"public"}, Cache: cacheFiles, Handler: s.PublicRead(movedTo(site.ProfilePath))},
 		page(http.MethodGet, site.ProfilePath, "public session", "no-store", s.profile),
-		page(http.MethodPost, site.SettingsPath+"/handle", "session", "no-store", s.accountForm(fillHandle, s.changeHandle)),
+		page(http.MethodPost, site.SettingsPath+"/handle", "session", "no-store", s.accountForm(s.changeHandle)),
 		change,
-		page(http.MethodPost, "/profile/claims", "session", "no-store", s.accountForm(fillClaim, s.claimWallet)),
-		page(http.MethodPost, "/profile/claims/drop", "session", "no-store", s.accountForm(nil, s.dropClaim)),
+		page(http.MethodPost, "/profile/claims", "session", "no-store", s.accountForm(s.claimWallet)),
+		page(http.MethodPost, "/profile/claims/drop", "session", "no-store", s.accountForm(s.dropClaim)),
 		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.byHandle(s.person)),
 		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.byHandle(s.embed)),
 		page(http.MethodGet, site.LivePath+":handle", "public", request.CacheShort, s.byHandle(s.live)),
@@ -195,7 +195,7 @@ func (s *server) routes() []httpx.Route {
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke", "session", "no-store", s.revokeSession),
 		page(http.MethodPost, site.SettingsPath+"/sessions/revoke-all", "session", "no-store", s.revokeSessions),
 		page(http.MethodPost, site.SettingsPath+"/push", "session", "no-store", s.changePush),
-		page(http.MethodPost, site.SettingsPath+"/email", "session", "no-store", s.changeEmail),
+		page(http.MethodPost, emailPath, "session", "no-store", s.changeEmail),
 		page(http.MethodGet, confirmPath, "public", "no-store", s.confirmation),
 		page(http.MethodPost, confirmPath, "public", "no-store", s.confirmEmail),
 		page(http.MethodGet, unsubscribePath, "public", "no-store", s.unsubscription),

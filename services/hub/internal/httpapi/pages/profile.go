@@ -65,7 +65,22 @@ func (s *server) profile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) { p.Notice = profileNotices[c.QueryParam("done")] })
+	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) {
+		p.Notice = profileNotices[c.QueryParam("done")]
+		for path, fill := range profileFills {
+			if form := s.Draft(c, path); form != nil {
+				fill(p, form)
+				p.Notice = site.DraftNotice
+			}
+		}
+	})
+}
+
+// profileFills has the functions that set what was typed in the forms of the profile page, by the paths to which the forms are sent.
+var profileFills = map[string]func(*profilePage, url.Values){
+	"/profile":                    func(p *profilePage, form url.Values) { p.Form = profileFormOf(form) },
+	site.SettingsPath + "/handle": func(p *profilePage, form url.Values) { p.NewHandle = handleOf(form) },
+	"/profile/claims":             func(p *profilePage, form url.Values) { p.Address = strings.TrimSpace(form.Get("address")) },
 }
 
 // showProfile renders the profile page of an account. The function set changes the page data before rendering.
@@ -150,7 +165,7 @@ func (s *server) changeProfile(c echo.Context, account identityclaim.Account, fo
 	if err != nil {
 		return err
 	}
-	return site.Redirect(c, site.ProfilePath+"?done=saved")
+	return s.Finish(c, site.ProfilePath+"?done=saved")
 }
 
 // profileFormOf returns the values of a submitted profile form.
@@ -191,15 +206,16 @@ func fieldOf(err error) string {
 }
 
 // accountForm returns a handler that passes the account of the signed-in visitor and the form to the function do. If the token of
-// the form is not that of the visitor, the handler shows the profile page again; fill sets what was typed; it is nil for a form
-// without fields. The handler returns the other errors of site.ReadForm.
-func (s *server) accountForm(
-	fill func(*profilePage, url.Values), do func(echo.Context, identityclaim.Account, url.Values) error,
-) echo.HandlerFunc {
+// the form is not that of the visitor, the handler shows the profile page again, with what was typed. A form of profileFills whose
+// session has ended waits for a sign-in. The handler returns the other errors of site.ReadForm.
+func (s *server) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, form, err := s.ReadForm(c)
-		expired := site.IsExpired(err)
-		if err != nil && !expired {
+		fill, expired := profileFills[c.Request().URL.Path], site.IsExpired(err)
+		switch {
+		case err != nil && !expired && fill != nil:
+			return s.SaveSignedOut(c, err, form, site.ProfilePath)
+		case err != nil && !expired:
 			return err
 		}
 		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.Session.UserID))
@@ -217,12 +233,6 @@ func (s *server) accountForm(
 		return do(c, account, form)
 	}
 }
-
-// fillProfile sets the values of a submitted profile form.
-func fillProfile(p *profilePage, form url.Values) { p.Form = profileFormOf(form) }
-
-// fillClaim sets the address of a submitted claim.
-func fillClaim(p *profilePage, form url.Values) { p.Address = strings.TrimSpace(form.Get("address")) }
 
 // claimWallet handles POST /profile/claims, which links a wallet address to the account.
 func (s *server) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
@@ -243,7 +253,7 @@ func (s *server) claimWallet(c echo.Context, account identityclaim.Account, form
 	if err != nil {
 		return err
 	}
-	return site.Redirect(c, site.ProfilePath+"?done=claimed")
+	return s.Finish(c, site.ProfilePath+"?done=claimed")
 }
 
 // station returns the station that is selected in the form. Error: identityclaim.ErrStation with a text for the page.

@@ -22,6 +22,7 @@ type reportPage struct {
 	site.Layout
 	Subject, Label, Back string // value of the field, name for people, and page of the reported object
 	Reason, Error        string
+	Notice               string
 	MaxReason            int
 	Sent                 bool
 }
@@ -52,14 +53,22 @@ func (s *server) reportOf(c echo.Context, subject string) (p reportPage, r moder
 	return p, moderation.Report{Kind: kind, Thing: id}, true
 }
 
+// path returns the path and query of the page.
+func (p reportPage) path() string {
+	return site.ReportPath + "?" + url.Values{"subject": {p.Subject}}.Encode()
+}
+
 // reportForm handles GET /report, the form with which a visitor reports a profile, a market or a call.
 func (s *server) reportForm(c echo.Context) error {
 	p, _, ok := s.reportOf(c, c.QueryParam("subject"))
 	if !ok {
 		return moderation.ErrNotFound
 	}
-	if _, ok, err := s.RequireViewer(c, site.ReportPath+"?"+url.Values{"subject": {p.Subject}}.Encode()); !ok {
+	if _, ok, err := s.RequireViewer(c, p.path()); !ok {
 		return err
+	}
+	if form := s.Draft(c, site.ReportPath); form.Get("subject") == p.Subject {
+		p.Reason, p.Notice = form.Get("reason"), site.DraftNotice
 	}
 	return s.Render(c, http.StatusOK, "report", p)
 }
@@ -71,7 +80,7 @@ func (s *server) report(c echo.Context) error {
 	p, r, ok := s.reportOf(c, form.Get("subject"))
 	switch {
 	case err != nil && !site.IsExpired(err):
-		return err
+		return s.SaveSignedOut(c, err, form, p.path())
 	case !ok:
 		return moderation.ErrNotFound
 	}
@@ -87,6 +96,7 @@ func (s *server) report(c echo.Context) error {
 	f := apperr.Of(err)
 	switch {
 	case err == nil:
+		s.DropDraft(c)
 		p.Sent = true
 		return s.Render(c, http.StatusOK, "report", p)
 	case f.Kind == apperr.Limited:

@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
+	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
@@ -66,7 +67,15 @@ func (s *server) settings(c echo.Context) error {
 	if !ok {
 		return err
 	}
-	return s.showSettings(c, http.StatusOK, v, func(p *settingsPage) { p.Notice = settingsNotices[c.QueryParam("done")] })
+	return s.showSettings(c, http.StatusOK, v, func(p *settingsPage) {
+		p.Notice = settingsNotices[c.QueryParam("done")]
+		if form := s.Draft(c, emailPath); form != nil {
+			p.Notice, p.Email.Typed = site.DraftNotice, form.Get("address")
+			if digest, ok := email.ParseDigest(form.Get("digest")); ok {
+				p.Email.Digest = digest
+			}
+		}
+	})
 }
 
 // showSettings renders the account page. The function set changes the page data before rendering.

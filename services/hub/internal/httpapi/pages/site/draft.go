@@ -1,7 +1,10 @@
 package site
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"maps"
 	"net/url"
 	"time"
 
@@ -18,23 +21,50 @@ const (
 
 // draft is a form that waits for a sign-in.
 type draft struct {
-	Path  string      `json:"path"`            // page that has the form
+	Path  string      `json:"path"`            // page that has the form, or the path to which a form of an account page is sent
 	Owner operator.ID `json:"owner,omitempty"` // operator of the session that has ended; empty: there was none
 	Until time.Time   `json:"until"`
 	Form  url.Values  `json:"form"`
 }
 
-// SaveDraft stores a form in an encrypted cookie until the visitor has signed in. The page at the path then shows the form again. A
-// form that does not fit in the cookie is not stored.
-func (s *Site) SaveDraft(c echo.Context, path string, form url.Values) error {
-	plain, err := json.Marshal(draft{Path: path, Owner: s.SessionOwner(c), Until: s.Now().Add(draftLife), Form: form})
+// DraftNotice is the text of a page with a form that waited for a sign-in.
+const DraftNotice = "You had to sign in, so nothing was saved yet. Check the form and send it again."
+
+// SaveDraft stores a form in an encrypted cookie until the visitor has signed in. The page at the path then shows the form again. It
+// returns false for a form that does not fit in the cookie, which is not stored.
+func (s *Site) SaveDraft(c echo.Context, path string, form url.Values) (bool, error) {
+	kept := maps.Clone(form)
+	delete(kept, "csrf")
+	delete(kept, "picture")
+	plain, err := json.Marshal(draft{Path: path, Owner: s.SessionOwner(c), Until: s.Now().Add(draftLife), Form: kept})
 	if err != nil {
-		return err
+		return false, err
 	}
-	if sealed := s.Seal(plain); len(sealed) <= maxDraft {
-		s.SetCookie(c, "/", cookieDraft, sealed, draftLife)
+	sealed := s.Seal(plain)
+	if len(sealed) > maxDraft {
+		return false, nil
 	}
-	return nil
+	s.SetCookie(c, "/", cookieDraft, sealed, draftLife)
+	return true, nil
+}
+
+// SaveSignedOut stores a form of an account page whose session has ended, and redirects to the sign-in, which returns to the page back.
+// It returns reason for other errors, for a form that does not fit in the cookie, and for one that was not on a page of a session,
+// because it has no token.
+func (s *Site) SaveSignedOut(c echo.Context, reason error, form url.Values, back string) error {
+	if !errors.Is(reason, ErrSignedOut) || form.Get("csrf") == "" {
+		return reason
+	}
+	if ok, err := s.SaveDraft(c, c.Request().URL.Path, form); err != nil || !ok {
+		return cmp.Or(err, reason)
+	}
+	return Redirect(c, SignInURL(back))
+}
+
+// Finish redirects after a form was carried out, and deletes the form that waits for a sign-in.
+func (s *Site) Finish(c echo.Context, to string) error {
+	s.DropDraft(c)
+	return Redirect(c, to)
 }
 
 // Draft returns the form of the page at the path that waits for the signed-in visitor; nil if there is none.

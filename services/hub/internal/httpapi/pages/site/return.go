@@ -34,6 +34,7 @@ var returnPages = [...]struct{ path, word string }{
 	{ProfilePath, "your profile"},
 	{SettingsPath, "your settings"},
 	{ReportPath, "your report"},
+	{WelcomePath, "the welcome page"},
 	{AuthorizePath, "the app that asked to connect"},
 	{AppsPath, "your connected apps"},
 	{DevPath, "the developer page"},
