@@ -70,7 +70,7 @@ func TestDeletion(t *testing.T) {
 	write := func() *answer { return b.send("POST", "/api/user/follow", `{"handle":"tide"}`, b.bySession()) }
 
 	want(t, remove(""), 200, "", "Enter <b>mara_k</b>", "cannot be recalled")
-	want(t, remove("tide"), 200, "", "Enter mara_k to delete the account.")
+	want(t, remove("tide"), 400, "", ` value="tide"`, ` aria-invalid="true"`, `<p class="field-error" role="alert">Enter mara_k to delete the account.`)
 	want(t, write(), 200, "")
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	want(t, remove("@mara_k"), http.StatusSeeOther, "", "Location: /settings")

@@ -36,8 +36,8 @@ type settingsPage struct {
 	// SignInAgain is the URL of a new sign-in that a change needs; empty: none.
 	SignInAgain string
 	// ConfirmDeletion shows the second step of a deletion. Typed is the handle that the visitor entered.
-	ConfirmDeletion bool
-	Typed           string
+	ConfirmDeletion   bool
+	Typed, TypedError string
 }
 
 // deviceRow is a session of the visitor.
@@ -233,12 +233,11 @@ func (s *server) deleteAccount(c echo.Context) error {
 	}
 	typed := strings.TrimPrefix(strings.TrimSpace(form.Get("handle")), "@")
 	if typed != v.Handle {
-		return s.showSettings(c, http.StatusOK, v, func(p *settingsPage) {
-			p.ConfirmDeletion, p.Typed = true, typed
-			if typed != "" {
-				p.Notice = "Enter " + v.Handle + " to delete the account."
-			}
-		})
+		status, problem := http.StatusOK, ""
+		if typed != "" {
+			status, problem = http.StatusBadRequest, "Enter "+v.Handle+" to delete the account."
+		}
+		return s.showSettings(c, status, v, func(p *settingsPage) { p.ConfirmDeletion, p.Typed, p.TypedError = true, typed, problem })
 	}
 	if err := s.People.Deletion.Close(c.Request().Context(), operator.ID(v.Session.UserID), protocol.Handle(v.Handle)); err != nil {
 		return err
