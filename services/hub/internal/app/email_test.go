@@ -84,7 +84,7 @@ func TestEmail(t *testing.T) {
 	login := "Bearer " + w.issuer.token(t, "did:privy:mara")
 	key := h.json(201, "POST", "/api/dev/keys", `{"label":"desk"}`, "Authorization", login)["key"].(string)
 	second := letters(t, box, 2)[1]
-	if second.Get("Subject") != "Signalcast: New key" || !strings.Contains(second.text, "An operator key was created\ndesk\n") ||
+	if second.Get("Subject") != "Signalcast: New key" || !strings.Contains(second.text, "An API key was created: desk.\n") ||
 		second.Get("List-Unsubscribe") != "" {
 		t.Errorf("the message about the account is %v", second)
 	}

@@ -329,7 +329,7 @@ func TestAccountLetters(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	letters := round()
 	if len(letters) != 1 || letters[0].ID != "notice-"+id || letters[0].Subject != "Signalcast: New key" ||
-		letters[0].To != "mara@x.example" || !strings.Contains(letters[0].Text, "An operator key was created\ndesk\n"+hubURL+"/dev\n") {
+		letters[0].To != "mara@x.example" || !strings.Contains(letters[0].Text, "An API key was created: desk.\n"+hubURL+"/dev\n") {
 		t.Fatalf("letters %+v", letters)
 	}
 	equal(t, len(round()), 0)

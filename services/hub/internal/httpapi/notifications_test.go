@@ -14,6 +14,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages"
 	"github.com/signalcast/signalcast/services/hub/internal/notification"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
@@ -164,11 +165,18 @@ func TestAccountNotifications(t *testing.T) {
 	}
 	page := b.send("GET", "/notifications", "", b.bySession())
 	for _, text := range []string{
-		"An operator key was created", "night bot", "You can broadcast on Signalcast", "You cannot broadcast on Signalcast",
+		"An API key was created", "night bot", "You can broadcast on Signalcast", "You cannot broadcast on Signalcast",
 		"An administrator hid one of your texts", "Your payout address was changed",
-		"A webhook was switched off after failed deliveries", "bot.example", "Your calls show skill", ` href="/u/mara_k"`,
+		"A webhook was switched off after failed deliveries", "bot.example. To activate it again", ` href="/docs/operations/changeWebhook"`,
+		"Your calls show skill", ` href="/u/mara_k"`,
 	} {
 		has(t, page, text)
+	}
+	equal(t, strings.Contains(string(openapi.JSON), `"changeWebhook"`), true) // the link leads to this operation
+	line := pages.NotificationLine(notification.Entry{Kind: notification.WebhookDeactivated, Reason: "bot.example"}, "")
+	if line.Path != "/docs/operations/changeWebhook" || line.Text != "A webhook was switched off after failed deliveries: bot.example. "+
+		"To activate it again, send active: true with the operation “Change a webhook” of the API." {
+		t.Errorf("the letter about a webhook: %+v", line)
 	}
 }
 

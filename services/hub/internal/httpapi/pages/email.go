@@ -192,6 +192,9 @@ func (s *server) unsubscribe(c echo.Context) error {
 func NotificationLine(e notification.Entry, title string) email.Line {
 	e.ReadAt = time.Unix(0, 0) // so that the label does not say that it is new
 	r := notificationRow(e, oneLine(cmp.Or(title, string(e.MarketID))), "")
+	if about, ok := accountTexts[e.Kind]; ok {
+		return email.Line{Label: r.Label, Text: about.sentence(e.Reason), Path: r.URL}
+	}
 	text := r.Title
 	if r.Handle != "" && e.Kind != notification.Followed {
 		text = r.Handle + ": " + text

@@ -111,6 +111,9 @@ func notificationRow(e notification.Entry, title, own string) feedRow {
 			about.label, about.url = "Notification", site.SettingsPath
 		}
 		r.Label, r.Title, r.Text, r.URL = about.label, about.title, e.Reason, about.url
+		if about.hint != "" {
+			r.Text = strings.TrimPrefix(e.Reason+". "+about.hint, ". ")
+		}
 	}
 	if e.ReadAt.IsZero() {
 		r.Class, r.Label = "unread", "New: "+strings.ToLower(r.Label[:1])+r.Label[1:]
@@ -118,19 +121,34 @@ func notificationRow(e notification.Entry, title, own string) feedRow {
 	return r
 }
 
-// accountTexts maps kinds of notifications about the account to their texts and to the page where the visitor can react.
-var accountTexts = map[notification.Kind]struct{ label, title, url string }{
-	notification.KeyAdded:           {"New key", "An operator key was created", site.DevPath},
-	notification.AppAdded:           {"New app", "An app may act for you", site.AppsPath},
-	notification.SignerAdded:        {"New signer", "A key that signs messages for you was added", site.DevPath},
-	notification.NewDevice:          {"New device", "Your account was used to sign in from a new device", site.SettingsPath},
-	notification.PayoutChanged:      {"Payout address", "Your payout address was changed", site.ProfilePath},
-	notification.TextHidden:         {"Text hidden", "An administrator hid one of your texts", "/terms"},
-	notification.StreamerApproved:   {"Broadcasts approved", "You can broadcast on Signalcast", site.StudioPath},
-	notification.StreamerRefused:    {"Broadcasts refused", "You cannot broadcast on Signalcast", site.StudioPath},
-	notification.WebhookDeactivated: {"Webhook switched off", "A webhook was switched off after failed deliveries", site.DevPath},
-	notification.ExportReady:        {"Data ready", "Your data can be downloaded", site.SettingsPath},
-	notification.DeletionRequested:  {"Deletion requested", "Your account will be deleted. You can cancel", site.SettingsPath},
+// accountText is the text of a notification about the account. url is the page where the visitor can react, and hint says how.
+type accountText struct{ label, title, url, hint string }
+
+// sentence returns the text for a letter. reason is the text of the notification, such as the label of a key.
+func (a accountText) sentence(reason string) string {
+	text := a.title
+	if reason = oneLine(reason); reason != "" {
+		text += ": " + reason
+	}
+	return strings.TrimSpace(strings.TrimSuffix(text, ".") + ". " + a.hint)
+}
+
+// accountTexts maps kinds of notifications about the account to their texts.
+var accountTexts = map[notification.Kind]accountText{
+	notification.KeyAdded:         {"New key", "An API key was created", site.DevPath, ""},
+	notification.AppAdded:         {"New app", "An app may act for you", site.AppsPath, ""},
+	notification.SignerAdded:      {"New signer", "A key that signs messages for you was added", site.DevPath, ""},
+	notification.NewDevice:        {"New device", "Your account was used to sign in from a new device", site.SettingsPath, ""},
+	notification.PayoutChanged:    {"Payout address", "Your payout address was changed", site.ProfilePath, ""},
+	notification.TextHidden:       {"Text hidden", "An administrator hid one of your texts", "/terms", ""},
+	notification.StreamerApproved: {"Broadcasts approved", "You can broadcast on Signalcast", site.StudioPath, ""},
+	notification.StreamerRefused:  {"Broadcasts refused", "You cannot broadcast on Signalcast", site.StudioPath, ""},
+	notification.WebhookDeactivated: {
+		"Webhook switched off", "A webhook was switched off after failed deliveries", docsPath + "/operations/changeWebhook",
+		"To activate it again, send active: true with the operation “Change a webhook” of the API.",
+	},
+	notification.ExportReady:       {"Data ready", "Your data can be downloaded", site.SettingsPath, ""},
+	notification.DeletionRequested: {"Deletion requested", "Your account will be deleted. You can cancel", site.SettingsPath, ""},
 }
 
 // voidReasons maps reasons of void calls to texts for the user.
