@@ -87,10 +87,13 @@ func (d Deletion) Close(ctx context.Context, user operator.ID, handle protocol.H
 	return d.Notices.Notify(ctx, user, notification.DeletionRequested, protocol.Stamp(now), "", now)
 }
 
-// Cancel opens a closed account again, for protocol.DeletionWait after it was closed. Errors: not_found, and those of the ledger.
+// Cancel opens a closed account again, for protocol.DeletionWait after it was closed, and deletes the notifications of its deletion.
+// Errors: not_found, db_unavailable, and those of the ledger.
 func (d Deletion) Cancel(ctx context.Context, user operator.ID) error {
-	_, err := d.Ledger.CloseAccount(ctx, &operatorv1.CloseAccountRequest{OperatorId: string(user), Open: true})
-	return err
+	if _, err := d.Ledger.CloseAccount(ctx, &operatorv1.CloseAccountRequest{OperatorId: string(user), Open: true}); err != nil {
+		return err
+	}
+	return d.Notices.DeleteKind(ctx, user, notification.DeletionRequested)
 }
 
 // Erase deletes the accounts that were closed protocol.DeletionWait ago and returns their number. An interrupted deletion is

@@ -185,6 +185,8 @@ type Store interface {
 type Notices interface {
 	// Notify adds an entry about the account of a user. The entry of a repeated key does not change.
 	Notify(ctx context.Context, user operator.ID, kind Kind, key, text string, at time.Time) error
+	// DeleteKind deletes the entries of a kind about the account of a user.
+	DeleteKind(ctx context.Context, user operator.ID, kind Kind) error
 	// Withdraw deletes the unread entries of all users about what an operator did, or about one call of the operator. Without a
 	// call, it also removes the name of the operator from the unread entries of new followers.
 	Withdraw(ctx context.Context, actor operator.ID, signalID string) error

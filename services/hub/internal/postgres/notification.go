@@ -275,6 +275,11 @@ func accountFact(user operator.ID, kind notification.Kind, key, text string, at 
 	return notification.Fact{To: user, Kind: kind, Key: key, Reason: text, Count: 1, At: at}
 }
 
+// DeleteKind implements notification.Notices.
+func (c *conn) DeleteKind(ctx context.Context, user operator.ID, kind notification.Kind) error {
+	return c.write.DeleteNotificationsOfKind(ctx, db.DeleteNotificationsOfKindParams{UserID: user, Kind: kind})
+}
+
 // Withdraw implements notification.Notices.
 func (c *conn) Withdraw(ctx context.Context, actor operator.ID, signalID string) error {
 	return c.inTx(ctx, func(ctx context.Context, q *db.Queries) error {

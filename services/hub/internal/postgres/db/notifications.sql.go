@@ -111,6 +111,20 @@ func (q *Queries) DeleteFanoutsOf(ctx context.Context, arg DeleteFanoutsOfParams
 	return err
 }
 
+const deleteNotificationsOfKind = `-- name: DeleteNotificationsOfKind :exec
+DELETE FROM notifications WHERE user_id = $1 AND kind = $2
+`
+
+type DeleteNotificationsOfKindParams struct {
+	UserID operator.ID
+	Kind   notification.Kind
+}
+
+func (q *Queries) DeleteNotificationsOfKind(ctx context.Context, arg DeleteNotificationsOfKindParams) error {
+	_, err := q.db.Exec(ctx, deleteNotificationsOfKind, arg.UserID, arg.Kind)
+	return err
+}
+
 const deleteOldNotifications = `-- name: DeleteOldNotifications :execrows
 DELETE FROM notifications WHERE id IN (
     SELECT o.id FROM notifications o WHERE o.created_at < $1 ORDER BY o.created_at LIMIT $2::integer

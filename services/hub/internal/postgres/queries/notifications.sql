@@ -146,6 +146,9 @@ UPDATE notifications SET read_at = @now::timestamptz WHERE id IN (SELECT id FROM
 -- Deletes the unread notifications of a user about what a followed operator does.
 DELETE FROM notifications WHERE user_id = @user_id AND read_at IS NULL AND actor = @actor AND kind = ANY (@kinds::text[]);
 
+-- name: DeleteNotificationsOfKind :exec
+DELETE FROM notifications WHERE user_id = @user_id AND kind = @kind;
+
 -- name: UncountFollow :exec
 -- Takes an ended follow out of the notification of its day, which then has the name of another follower of the day, and deletes
 -- the notification without a follow. A follow that the user has seen is remembered.
