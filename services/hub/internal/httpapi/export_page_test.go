@@ -39,6 +39,9 @@ func unzip(t testing.TB, w *answer) map[string]string {
 	must(t, err)
 	files := map[string]string{}
 	for _, f := range z.File {
+		if f.Modified.Year() != 2026 {
+			t.Errorf("%s is dated %s, want the time of the export", f.Name, f.Modified)
+		}
 		r, err := f.Open()
 		must(t, err)
 		text, err := io.ReadAll(r)

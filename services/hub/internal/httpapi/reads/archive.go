@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -67,10 +68,21 @@ func (w deadlineWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
+// archive is a ZIP archive whose files have the time of the export.
+type archive struct {
+	*zip.Writer
+	at time.Time
+}
+
+// add starts a file.
+func (z archive) add(name string) (io.Writer, error) {
+	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: z.at})
+}
+
 // writeArchive writes the archive of an operator. Each section is a file with JSON lines and a file with CSV.
 func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Operator) error {
-	z := zip.NewWriter(to)
-	f, err := z.Create("README.txt")
+	z := archive{zip.NewWriter(to), s.Now()}
+	f, err := z.add("README.txt")
 	if err == nil {
 		_, err = io.WriteString(f, strings.ReplaceAll(archiveReadme, "{handle}", string(me.Handle)))
 	}
@@ -78,7 +90,7 @@ func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Ope
 		return err
 	}
 	for name, form := range map[string]recordWriter{"calls.jsonl": newJSONLines(s.HubURL), "calls.csv": &csvRecord{}} {
-		if f, err = z.Create(name); err != nil {
+		if f, err = z.add(name); err != nil {
 			return err
 		}
 		if err := s.writeCalls(ctx, f, string(me.Handle), form); err != nil {
@@ -118,7 +130,7 @@ func (s *Server) writeArchive(ctx context.Context, to io.Writer, me operator.Ope
 	}
 	jpeg, err := s.Pictures.Stored(ctx, me.ID)
 	if err == nil && jpeg != nil {
-		if f, err = z.Create("picture.jpg"); err == nil {
+		if f, err = z.add("picture.jpg"); err == nil {
 			_, err = f.Write(jpeg)
 		}
 	}
@@ -188,7 +200,7 @@ func (s *Server) writeCalls(ctx context.Context, w io.Writer, handle string, for
 }
 
 // writeSection writes the rows of a section as JSON lines and, with a second read, as CSV. A section without rows has no files.
-func writeSection(z *zip.Writer, name string, read func(after string) ([]account.Row, error)) error {
+func writeSection(z archive, name string, read func(after string) ([]account.Row, error)) error {
 	for ending, add := range map[string]func(b *bytes.Buffer, row account.Row, first bool) error{
 		".jsonl": func(b *bytes.Buffer, row account.Row, _ bool) error {
 			b.WriteString(row.JSON + "\n")
@@ -200,7 +212,7 @@ func writeSection(z *zip.Writer, name string, read func(after string) ([]account
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		f, err := z.Create(name + ending)
+		f, err := z.add(name + ending)
 		if err != nil {
 			return err
 		}
