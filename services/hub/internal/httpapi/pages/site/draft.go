@@ -49,10 +49,10 @@ func (s *Site) SaveDraft(c echo.Context, path string, form url.Values) (bool, er
 }
 
 // SaveSignedOut stores a form of an account page whose session has ended, and redirects to the sign-in, which returns to the page back.
-// It returns reason for other errors, for a form that does not fit in the cookie, and for one that was not on a page of a session,
-// because it has no token.
+// It returns reason for other errors, for a client that prefers JSON, for a form that does not fit in the cookie, and for one that was
+// not on a page of a session, because it has no token.
 func (s *Site) SaveSignedOut(c echo.Context, reason error, form url.Values, back string) error {
-	if !errors.Is(reason, ErrSignedOut) || form.Get("csrf") == "" {
+	if !errors.Is(reason, ErrSignedOut) || WantsJSON(c.Request()) || form.Get("csrf") == "" {
 		return reason
 	}
 	if ok, err := s.SaveDraft(c, c.Request().URL.Path, form); err != nil || !ok {
