@@ -13,7 +13,7 @@ var adapters = map[string][]string{
 	"partner":  {"safedial"},                            // it connects to addresses that stations enter
 	"mail":     {},
 	"push":     {"safedial"},           // it connects to addresses that browsers send
-	"picture":  {"safedial"},           // it connects to addresses that operators enter
+	"download": {"safedial"},           // it connects to addresses that operators enter
 	"hosting":  {},                     // video hosts that the administrators configure
 	"hls":      {"httpx", "ratelimit"}, // video files, and the server to which encoders push
 }
@@ -58,6 +58,7 @@ var subjects = map[string]map[string][]string{
 		"follow":        {"operator"},                                             // operators follow operators
 		"identityclaim": {"operator"},                                             // a claim belongs to an operator
 		"message":       {"identityclaim"},                                        // a payout address is parsed like a wallet address
+		"picture":       {"operator"},                                             // operators have pictures
 		"profile":       {"identityclaim", "message", "notification", "operator"}, // rules for profile.update messages and for addresses
 		"signal":        {"operator"},                                             // a call is filed with an operator's credential
 		"clip":          {"ingest", "livestream", "operator", "stream"},           // operators cut clips of live operators for a station

@@ -38,6 +38,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
+	"github.com/signalcast/signalcast/services/hub/internal/download"
 	"github.com/signalcast/signalcast/services/hub/internal/effect"
 	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
@@ -179,7 +180,7 @@ func (a *App) buildServers() error {
 		Records: a.api.Records, People: operator.Directory{Ledger: a.api.Operators}, Now: a.now, NewID: newID,
 	})
 	a.profiles = profile.NewService(a.api.OperatorWrites, a.store, a.log, newID, a.now)
-	if a.pictures, err = picture.NewService(a.store, a.cfg.base(), a.now, a.log); err != nil {
+	if a.pictures, err = picture.NewService(a.store, download.New(), a.cfg.base(), a.now, a.log); err != nil {
 		return err
 	}
 	if err := a.newMessages(); err != nil {

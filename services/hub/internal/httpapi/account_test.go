@@ -16,6 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/apitest"
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
+	"github.com/signalcast/signalcast/services/hub/internal/download"
 	"github.com/signalcast/signalcast/services/hub/internal/email"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
@@ -46,7 +47,7 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 	p, now := &accountFakes{wallets: map[string][]string{}}, b.clock.Now
 	accounts := identityclaim.Accounts{Ledger: deps.Ledger.Operators}
 	b.people = p
-	pictures, err := picture.NewService(b.store, hubURL, now, deps.Log)
+	pictures, err := picture.NewService(b.store, download.New(), hubURL, now, deps.Log)
 	must(b.t, err)
 	b.t.Cleanup(pictures.Close)
 	limit := ratelimit.NewLocal("email", email.MaxLetters, 24*time.Hour, now)

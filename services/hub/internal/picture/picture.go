@@ -6,15 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/signalcast/signalcast/pkg/cache"
 	"github.com/signalcast/signalcast/pkg/protocol"
-	"github.com/signalcast/signalcast/pkg/safedial"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -26,9 +25,8 @@ var (
 )
 
 const (
-	fetchTime    = 5 * time.Second
-	maxRedirects = 3
-	maxFetches   = 8 // concurrent fetches of one hub
+	fetchTime  = 5 * time.Second
+	maxFetches = 8 // concurrent fetches of one hub
 	// Minimum times between two fetches for one operator: of visits, of visits after a failed fetch, and of forms.
 	visitPause  = time.Minute
 	failedPause = time.Hour
@@ -40,6 +38,13 @@ type Stored struct {
 	Source  string // avatarUrl from which the picture was made
 	JPEG    []byte // nil: the address did not answer with a picture
 	TriedAt time.Time
+}
+
+// Downloads opens the files at addresses that operators enter.
+type Downloads interface {
+	// Open returns the file at an address, which the caller must close, and its length in bytes; -1: unknown. It fails unless the address
+	// answers with status 200.
+	Open(ctx context.Context, address, accept string) (body io.ReadCloser, length int64, err error)
 }
 
 // Store stores pictures. Error of all methods: db_unavailable.
@@ -63,23 +68,23 @@ type fetchKey struct {
 
 // Service fetches and stores pictures.
 type Service struct {
-	store   Store
-	hub     *url.URL
-	client  *http.Client
-	fetches *cache.Cache[fetchKey, []byte] // limits fetches and shares concurrent ones; pictures are in the store
-	now     func() time.Time
-	log     *slog.Logger
+	store     Store
+	hub       *url.URL
+	downloads Downloads
+	fetches   *cache.Cache[fetchKey, []byte] // limits fetches and shares concurrent ones; pictures are in the store
+	now       func() time.Time
+	log       *slog.Logger
 }
 
 // NewService returns a Service. hubURL is the public URL of the hub without a slash at the end. The caller must call Close.
-func NewService(store Store, hubURL string, now func() time.Time, log *slog.Logger) (*Service, error) {
+func NewService(store Store, downloads Downloads, hubURL string, now func() time.Time, log *slog.Logger) (*Service, error) {
 	hub, err := url.Parse(hubURL)
 	if err != nil {
 		return nil, fmt.Errorf("parse the URL of the hub: %w", err)
 	}
 	return &Service{
 		store: store, hub: hub, now: now, log: log,
-		client: safedial.Client(safedial.Options{Timeout: fetchTime, Redirects: maxRedirects}),
+		downloads: downloads,
 		fetches: cache.New(cache.Options[fetchKey, []byte]{
 			TTL: time.Second, Timeout: 2 * fetchTime, Loads: maxFetches, MaxKeys: 64, Now: now,
 		}),
@@ -198,26 +203,15 @@ func (s *Service) fetch(ctx context.Context, of operator.ID, source string, paus
 	return nil, now, fmt.Errorf("%w: %w", ErrNone, err)
 }
 
-// request sends a request for a picture and returns it as Decode does.
+// request downloads a picture and returns it as Decode does.
 func (s *Service) request(ctx context.Context, source string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, source, http.NoBody)
+	body, length, err := s.downloads.Open(ctx, source, "image/webp,image/png,image/jpeg,image/gif")
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Scheme != "https" {
-		return nil, ErrPicture
-	}
-	r.Header.Set("Accept", "image/webp,image/png,image/jpeg,image/gif")
-	a, err := s.client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = a.Body.Close() }()
-	switch {
-	case a.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%w: status %d", ErrPicture, a.StatusCode)
-	case a.ContentLength > maxBytes:
+	defer func() { _ = body.Close() }()
+	if length > maxBytes {
 		return nil, ErrLarge
 	}
-	return Decode(ctx, a.Body)
+	return Decode(ctx, body)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/safedial"
 	"github.com/signalcast/signalcast/pkg/testkit"
+	"github.com/signalcast/signalcast/services/hub/internal/download"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
@@ -93,15 +94,16 @@ func setup(t *testing.T, reachable bool) *fixture {
 	b.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(b.server.Close)
 	var err error
-	if b.Service, err = NewService(b.store, hubURL, b.clock.Now, slog.New(slog.DiscardHandler)); err != nil {
+	if b.Service, err = NewService(b.store, download.New(), hubURL, b.clock.Now, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
 	if reachable {
-		b.client = safedial.Client(safedial.Options{Private: true, Timeout: time.Minute, Redirects: maxRedirects})
-		b.client.Transport.(*http.Transport).TLSClientConfig = //nolint:forcetypeassert // it is one
+		client := safedial.Client(safedial.Options{Private: true, Timeout: time.Minute, Redirects: 3})
+		client.Transport.(*http.Transport).TLSClientConfig = //nolint:forcetypeassert // it is one
 			b.server.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // it is one
-		t.Cleanup(b.client.CloseIdleConnections)
+		t.Cleanup(client.CloseIdleConnections)
+		b.downloads = &download.Client{HTTP: client}
 	}
 	b.serve(pngOf(t, paint(50, 50, red)))
 	return b
@@ -289,7 +291,7 @@ func TestRequest(t *testing.T) {
 			t.Errorf("%s: %d bytes, error %v", name, len(jpeg), err)
 		}
 	}
-	if _, err := b.request(t.Context(), plain.URL); !errors.Is(err, ErrPicture) {
+	if _, err := b.request(t.Context(), plain.URL); !errors.Is(err, download.ErrScheme) {
 		t.Errorf("http: %v", err)
 	}
 }
