@@ -15,6 +15,7 @@ import (
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
+	b.key("tide") // a copy of an unknown operator is not stored
 	published := feed.Copy{Channel: feed.OverlayChannel("tide"), At: time.Now(), Data: []byte(`{"marketId":"701122","name":"Flood"}`)}
 	if err := b.store.StoreFacts(t.Context(), nil, []feed.Copy{published}); err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func TestSnapshots(t *testing.T) {
 		"program:hot:WORLD": map[string]any{"now": nil, "next": nil},
 		"pulse": map[string]any{
 			"signals": 0.0, "independentSignals": 0.0, "houseSignals": 0.0, "automatedSignals": 0.0, "last7": 0.0, "prev7": 0.0,
-			"independentOperators": 0.0, "independentActive28": 0.0, "houseOperators": 0.0, "registered": 0.0, "markets": 0.0,
+			"independentOperators": 0.0, "independentActive28": 0.0, "houseOperators": 0.0, "registered": 1.0, "markets": 0.0,
 			"resolved": 0.0, "won": 0.0, "lost": 0.0, "open": 0.0, "clvCount": 0.0, "beatLine": 0.0,
 		},
 	} {
