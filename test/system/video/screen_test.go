@@ -29,7 +29,12 @@ func awaitLanes(t *testing.T, s *stack.Stack) []lane {
 }
 
 // laneName returns the name of a lane as pages show it.
-func laneName(label string) string { return label[:1] + strings.ToLower(label[1:]) }
+func laneName(label string) string {
+	if label == "TV" {
+		return label
+	}
+	return label[:1] + strings.ToLower(label[1:])
+}
 
 // TestScreen checks that the screen shows the current programme, of all lanes or of one lane, with and without scripts. The
 // test does not run in parallel, because a broadcast of another test would replace the programme on the screen.
