@@ -199,7 +199,8 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	requireNoDifferences(t, s, x.ID, call)
 }
 
-// resumedStream returns the events of a market after an event number from the event stream.
+// resumedStream connects to the event stream (SSE) as a client that has read up to the event number after, and returns what the server
+// sends in five seconds.
 func resumedStream(t *testing.T, s *stack.Stack, market string, after int) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -218,7 +219,7 @@ func resumedStream(t *testing.T, s *stack.Stack, market string, after int) strin
 	return string(events)
 }
 
-// resumedSocket returns the events of a market after an event number from the websocket.
+// resumedSocket does the same on the websocket.
 func resumedSocket(t *testing.T, s *stack.Stack, market string, after int) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -38,8 +38,9 @@ var (
 var decoding = make(chan struct{}, 1)
 
 // Decode reads a PNG, JPEG, GIF or WebP picture and returns its middle square as a JPEG of Size by Size pixels without metadata.
-// A JPEG is turned as its metadata state. Of an animation, Decode uses the first frame. Transparent parts become white. Errors:
-// ErrPicture, ErrLarge, those of r, and that of ctx if it ends while other pictures are decoded.
+// Cameras store a photo lying on its side with a note about its orientation; Decode turns such a JPEG upright. It uses the first frame of
+// an animation, and fills transparent parts with white. Errors: ErrPicture, ErrLarge, those of r, and that of ctx if it ends while other
+// pictures are decoded.
 func Decode(ctx context.Context, r io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {

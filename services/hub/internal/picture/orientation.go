@@ -51,7 +51,7 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// turn returns a square picture as its orientation states.
+// turn rotates or mirrors a square picture so that it is upright. orientation is the value of the Exif tag, 1 to 8; 1 changes nothing.
 func turn(img *image.RGBA, orientation int) *image.RGBA {
 	out, last := image.NewRGBA(img.Bounds()), img.Bounds().Dx()-1
 	for y := range last + 1 {

@@ -25,7 +25,7 @@ var (
 )
 
 const (
-	fetchTime  = 5 * time.Second
+	fetchTime  = 5 * time.Second // of a download
 	maxFetches = 8 // concurrent fetches of one hub
 	// Minimum times between two fetches for one operator: of visits, of visits after a failed fetch, and of forms.
 	visitPause  = time.Minute
@@ -103,12 +103,13 @@ func Version(of string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Path returns the path and the query with which pages request the picture of an operator. The query changes with avatarURL.
+// Path returns the address with which pages request the picture of an operator. Its query v changes with avatarURL, so browsers load a
+// new picture at once.
 func Path(handle protocol.Handle, avatarURL string) string {
 	return path(handle) + "?v=" + Version(avatarURL)
 }
 
-// Address returns the URL of the picture of an operator without a query.
+// Address returns the URL at which this hub serves the picture of an operator, without the query v, the version.
 func (s *Service) Address(handle protocol.Handle) string { return s.hub.String() + path(handle) }
 
 // UploadAddress returns the avatarUrl of an operator with an uploaded picture. Its query changes with the picture.

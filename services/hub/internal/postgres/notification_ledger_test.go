@@ -77,7 +77,8 @@ func (l callLedger) ListClosingMarkets(_ context.Context, q *signalv1.ListClosin
 	return r, nil
 }
 
-// handleLedger is the part of feedLedger that knows the handle of each person and has the notices.
+// handleLedger replaces the operator client of the ledger: ListOperators derives a handle from each id, and ListNotices returns the
+// notices that the test has stored in feedLedger.
 type handleLedger struct {
 	operatorv1.OperatorReadServiceClient
 	of *feedLedger

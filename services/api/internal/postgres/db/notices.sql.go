@@ -47,7 +47,7 @@ type InsertSkilledParams struct {
 	UserIDs []string
 }
 
-// Stores that the calls of operators have shown skill, and returns those who had not shown it before. Closed accounts are left out.
+// Of the given operators, marks those who show skill for the first time, and returns them. Closed accounts are not marked.
 func (q *Queries) InsertSkilled(ctx context.Context, arg InsertSkilledParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, InsertSkilled, arg.Now, arg.UserIDs)
 	if err != nil {

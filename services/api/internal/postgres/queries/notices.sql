@@ -1,5 +1,5 @@
 -- name: InsertSkilled :many
--- Stores that the calls of operators have shown skill, and returns those who had not shown it before. Closed accounts are left out.
+-- Of the given operators, marks those who show skill for the first time, and returns them. Closed accounts are not marked.
 INSERT INTO skilled_operators (user_id, at)
 SELECT u.id, @now::timestamptz FROM users AS u WHERE u.id = ANY (@user_ids::uuid[]) AND u.closing_at IS NULL ORDER BY u.id
 ON CONFLICT DO NOTHING

@@ -40,8 +40,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestTheme checks that the theme of a form, and the switch of the search key, are stored in a cookie without a session, and that the
-// pages apply them.
+// TestTheme checks that the form of the theme and the form of the search key each set a cookie without a session, and that the next page
+// has both choices.
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -27,8 +27,8 @@ const (
 	pictureTimeout = 8 * time.Second
 )
 
-// picture handles GET /u/{handle}/picture. Errors: not_found without a picture and for a closed, suspended or deleted account,
-// db_unavailable, and the errors of the ledger.
+// picture handles GET /u/{handle}/picture and answers with the stored picture of the operator. Errors: not_found if the operator has no
+// picture or the account is closed, suspended or deleted; db_unavailable; the errors of the ledger.
 func (s *server) picture(c echo.Context, account identityclaim.Account) error {
 	ctx := c.Request().Context()
 	suspended, err := s.People.Payouts.Suspended(ctx, account.Handle)
