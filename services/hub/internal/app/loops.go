@@ -129,7 +129,8 @@ func (a *App) notifyClosing(ctx context.Context) error {
 	})
 }
 
-// notifyOperators notifies users of the notices of the ledger every notification.NoticeInterval. It continues after an error and logs only the first of consecutive errors.
+// notifyOperators notifies users of the notices of the ledger every notification.NoticeInterval. It continues after an error and logs
+// only the first of consecutive errors.
 func (a *App) notifyOperators(ctx context.Context) error {
 	failing := false
 	return dbtime.Every(ctx, notification.NoticeInterval, func() error {

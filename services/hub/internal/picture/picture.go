@@ -26,7 +26,7 @@ var (
 
 const (
 	fetchTime  = 5 * time.Second // of a download
-	maxFetches = 8 // concurrent fetches of one hub
+	maxFetches = 8               // concurrent fetches of one hub
 	// Minimum times between two fetches for one operator: of visits, of visits after a failed fetch, and of forms.
 	visitPause  = time.Minute
 	failedPause = time.Hour
