@@ -57,48 +57,43 @@ func (a *App) sweepMessages(ctx context.Context) error {
 	})
 }
 
-// readPartners reads all partner stations every FEDERATION_EVERY. If a read fails, the next round repeats it.
+// readPartners reads all partner stations every FEDERATION_EVERY.
 func (a *App) readPartners(ctx context.Context) error {
-	return dbtime.Every(ctx, a.cfg.Network.Every, func() error {
-		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "partner list update failed", "error", err)
-		}
-		return nil
-	})
+	return a.repeat(ctx, a.cfg.Network.Every, "partner list update failed", func() error { return a.puller.Round(ctx) })
 }
 
-// watchAir checks once a second for live sessions without heartbeats and ends them. It counts viewers every
-// livestream.SampleEvery. It continues after an error and logs only the first of consecutive errors.
-func (a *App) watchAir(ctx context.Context) error {
-	const pause = time.Second
-	sampler := livestream.NewSampler(a.onair, a.api.FeedWrites)
-	round, failing := 0, false
-	return dbtime.Every(ctx, pause, func() error {
-		_, err := a.onair.Sweep(ctx)
-		if err == nil && round%int(livestream.SampleEvery/pause) == 0 {
-			err = sampler.Round(ctx)
-		}
-		if err != nil && !failing && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "live session update failed", "error", err)
-		}
-		round, failing = round+1, err != nil
-		return nil
-	})
-}
-
-// reportTapes reports the number of tapes of each market to the ledger every clip.ReportEvery. It continues after an error and
-// logs only the first of consecutive errors.
-func (a *App) reportTapes(ctx context.Context) error {
-	reporter := clip.Reporter{Store: a.store, Ledger: a.api.FeedWrites, Now: a.now}
+// repeat calls do every pause until ctx ends. It continues after an error and logs only the first of consecutive errors, with message.
+func (a *App) repeat(ctx context.Context, pause time.Duration, message string, do func() error) error {
 	failing := false
-	return dbtime.Every(ctx, clip.ReportEvery, func() error {
-		err := reporter.Report(ctx)
+	return dbtime.Every(ctx, pause, func() error {
+		err := do()
 		if err != nil && !failing && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "tape report failed", "error", err)
+			a.log.WarnContext(ctx, message, "error", err)
 		}
 		failing = err != nil
 		return nil
 	})
+}
+
+// watchAir checks once a second for live sessions without heartbeats and ends them. It counts viewers every livestream.SampleEvery.
+func (a *App) watchAir(ctx context.Context) error {
+	const pause = time.Second
+	sampler := livestream.NewSampler(a.onair, a.api.FeedWrites)
+	round := 0
+	return a.repeat(ctx, pause, "live session update failed", func() error {
+		_, err := a.onair.Sweep(ctx)
+		if err == nil && round%int(livestream.SampleEvery/pause) == 0 {
+			err = sampler.Round(ctx)
+		}
+		round++
+		return err
+	})
+}
+
+// reportTapes reports the number of tapes of each market to the ledger every clip.ReportEvery.
+func (a *App) reportTapes(ctx context.Context) error {
+	reporter := clip.Reporter{Store: a.store, Ledger: a.api.FeedWrites, Now: a.now}
+	return a.repeat(ctx, clip.ReportEvery, "tape report failed", func() error { return reporter.Report(ctx) })
 }
 
 // settleAccounts completes interrupted changes of handles and deletes accounts whose deletion is due, once a minute. If one of
@@ -119,40 +114,21 @@ func (a *App) settleAccounts(ctx context.Context) error {
 	})
 }
 
-// notifyClosing notifies users of markets that close soon, every five minutes. If a round fails, the next one repeats it.
+// notifyClosing notifies users of markets that close soon, every five minutes.
 func (a *App) notifyClosing(ctx context.Context) error {
-	return dbtime.Every(ctx, 5*time.Minute, func() error {
-		if err := a.notices.NotifyClosing(ctx, a.now()); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "notifications of closing markets failed", "error", err)
-		}
-		return nil
+	return a.repeat(ctx, 5*time.Minute, "notifications of closing markets failed", func() error {
+		return a.notices.NotifyClosing(ctx, a.now())
 	})
 }
 
-// notifyOperators notifies users of the notices of the ledger every notification.NoticeInterval. It continues after an error and logs
-// only the first of consecutive errors.
+// notifyOperators notifies users of the notices of the ledger every notification.NoticeInterval.
 func (a *App) notifyOperators(ctx context.Context) error {
-	failing := false
-	return dbtime.Every(ctx, notification.NoticeInterval, func() error {
-		err := a.notices.NotifyOperators(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "notifications of the ledger delayed", "error", err)
-		}
-		failing = err != nil
-		return nil
+	return a.repeat(ctx, notification.NoticeInterval, "notifications of the ledger delayed", func() error {
+		return a.notices.NotifyOperators(ctx)
 	})
 }
 
-// sendLetters sends letters to users every email.RoundEvery. It continues after an error and logs only the first of consecutive
-// errors.
+// sendLetters sends letters to users every email.RoundEvery.
 func (a *App) sendLetters(ctx context.Context) error {
-	failing := false
-	return dbtime.Every(ctx, email.RoundEvery, func() error {
-		err := a.letters.Round(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "letters delayed", "error", err)
-		}
-		failing = err != nil
-		return nil
-	})
+	return a.repeat(ctx, email.RoundEvery, "letters delayed", func() error { return a.letters.Round(ctx) })
 }
