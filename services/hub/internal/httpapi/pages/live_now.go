@@ -103,7 +103,7 @@ func (s *server) readOffline(c echo.Context, g *site.PartReader, a identityclaim
 		p.addRecord(sum.Value)
 		if r := read.Value; r.Recap != nil && r.Session.Aired && !r.Session.EndedAt.IsZero() {
 			p.Last = &lastBroadcast{
-				EndedAt: r.Session.EndedAt, Length: format.CountOf(int64(r.Length.Minutes()), "minute"),
+				EndedAt: r.Session.EndedAt, Length: format.CountOf(max(1, int64(r.Length.Minutes())), "minute"),
 				Peak: peakOf(r.Peak), Count: r.Count, Filed: format.Grouped(r.Count), Won: format.Grouped(r.Won),
 				Lost: format.Grouped(r.Lost), Score: format.Signed(int(r.Score)),
 				Calls: callsOf(r.Calls[:min(len(r.Calls), recapCalls)], nil), Plot: newViewerPlot(r.Session, r.viewers, r.Calls),
