@@ -17,8 +17,9 @@ import (
 
 const (
 	beatEvery   = 15 * time.Second
+	viewEvery   = 10 * time.Second
 	decideEvery = 2 * time.Minute
-	endAfter    = 40 * time.Second
+	endAfter    = 90 * time.Second
 	bestKnown   = 5 // number of operators of the leaderboard that each bot follows
 )
 
@@ -142,6 +143,8 @@ func (s *crew) broadcast(ctx context.Context, market string) error {
 		cancel()
 		return err
 	}
+	go s.view(ctx, s.bots[0])
+	go s.view(short, b)
 	go func() {
 		defer cancel()
 		if dbtime.Sleep(ctx, endAfter) == nil {
@@ -150,6 +153,19 @@ func (s *crew) broadcast(ctx context.Context, market string) error {
 	}()
 	_, err = b.callListed(ctx)
 	return err
+}
+
+// view makes the other bots viewers of a broadcast until ctx ends. A third of them report every viewEvery, so that the number of
+// viewers changes.
+func (s *crew) view(ctx context.Context, live *bot) {
+	r := rand.New(rand.NewPCG(uint64(len(live.handle)), 13))
+	for dbtime.Sleep(ctx, viewEvery) == nil {
+		for _, b := range s.bots {
+			if b != live && r.IntN(3) == 0 {
+				_, _ = b.client.Hub.ViewStreamWithResponse(ctx, live.handle, client.View{ViewerID: &b.handle}) // views are not needed
+			}
+		}
+	}
 }
 
 // venueA matches the market ids of the venue at which decide resolves markets.
