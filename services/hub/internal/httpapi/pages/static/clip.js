@@ -1,6 +1,11 @@
 // Plays the clip of the page /clips/{id} and counts one view when the video starts.
 
 const root = document.getElementById('clip');
+// The libraries and the data are loaded after the first paint.
+await new Promise((done) => {
+  new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
+  setTimeout(done, 1000); // a page in the background is not painted
+});
 const { player } = await import(root.dataset.player);
 let counted = false;
 

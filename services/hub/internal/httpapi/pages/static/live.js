@@ -4,6 +4,11 @@
 const root = document.getElementById('live');
 const at = (name) => document.getElementById(`live-${name}`);
 const { handle, socket } = root.dataset;
+// The libraries and the data are loaded after the first paint.
+await new Promise((done) => {
+  new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
+  setTimeout(done, 1000); // a page in the background is not painted
+});
 const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, element, callItem, write }, { player }] = await Promise.all([
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.player),
 ]);

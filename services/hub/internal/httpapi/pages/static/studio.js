@@ -4,6 +4,12 @@
 const root = document.getElementById('studio');
 const at = (name) => document.getElementById(name);
 const { handle } = root.dataset;
+// The libraries and the data are loaded after the first paint.
+await new Promise((done) => {
+  new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
+  setTimeout(done, 1000); // a page in the background is not painted
+});
+for (const frame of document.querySelectorAll('iframe[data-src]')) frame.src = frame.dataset.src;
 const { formatDuration, element, callItem, write } = await import(root.dataset.connection);
 
 let me = { status: 'none', live: false, stream: null, signal: { marketId: null } };

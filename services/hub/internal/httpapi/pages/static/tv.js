@@ -5,6 +5,11 @@ const root = document.getElementById('tv');
 const at = (name) => document.getElementById(`tv-${name}`);
 const { programme, lane: wanted, socket } = root.dataset;
 const ofStation = root.dataset.station !== undefined; // stations have no spotlight
+// The libraries and the data are loaded after the first paint.
+await new Promise((done) => {
+  new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
+  setTimeout(done, 1000); // a page in the background is not painted
+});
 const [{ open }, { watch, read, cents, bpsOf, sideName, element, write, formatDuration }, { begins, countdown, ends, lanesOf, onNow }, { player }] = await Promise.all([
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.when), import(root.dataset.player),
 ]);
