@@ -143,8 +143,8 @@ func (s *crew) broadcast(ctx context.Context, market string) error {
 		cancel()
 		return err
 	}
-	go s.view(ctx, s.bots[0])
-	go s.view(short, b)
+	go s.view(ctx, s.bots[0], 2)
+	go s.view(short, b, 8) // few viewers, so that the programme shows the broadcast with video
 	go func() {
 		defer cancel()
 		if dbtime.Sleep(ctx, endAfter) == nil {
@@ -155,13 +155,13 @@ func (s *crew) broadcast(ctx context.Context, market string) error {
 	return err
 }
 
-// view makes the other bots viewers of a broadcast until ctx ends. A third of them report every viewEvery, so that the number of
-// viewers changes.
-func (s *crew) view(ctx context.Context, live *bot) {
+// view makes other bots viewers of a broadcast until ctx ends. Every viewEvery, each of them reports a view with the probability
+// 1/oneIn, so that the number of viewers changes.
+func (s *crew) view(ctx context.Context, live *bot, oneIn int) {
 	r := rand.New(rand.NewPCG(uint64(len(live.handle)), 13))
 	for dbtime.Sleep(ctx, viewEvery) == nil {
 		for _, b := range s.bots {
-			if b != live && r.IntN(3) == 0 {
+			if b != live && r.IntN(oneIn) == 0 {
 				_, _ = b.client.Hub.ViewStreamWithResponse(ctx, live.handle, client.View{ViewerID: &b.handle}) // views are not needed
 			}
 		}
