@@ -42,7 +42,7 @@ type tvPage struct {
 	Origins                   string
 	Rows                      []tvRow
 	Stage                     tvRow
-	Live                      bool      // the stage is a live broadcast, whose video the script plays
+	Stream                    string    // of the live broadcast on the stage; empty: the stage is a market
 	Market                    *tvMarket // of the stage; nil: none
 }
 
@@ -134,7 +134,7 @@ func (s *server) addLive(ctx context.Context, p *tvPage, shows []livestream.Show
 		return
 	}
 	id := string(shows[i].Signal.MarketID)
-	p.Live, p.Stage = true, tvRow{
+	p.Stream, p.Stage = shows[i].HLSURL, tvRow{
 		Label: "Live · @" + string(shows[i].Handle) + " · " + strconv.FormatInt(shows[i].Viewers, 10) + " watching",
 		Title: shows[i].Signal.Name, MarketID: id,
 	}

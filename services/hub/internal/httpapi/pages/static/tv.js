@@ -233,5 +233,6 @@ setInterval(() => {
   if (programmeOK && ++since % 10 !== 0) return; // every 20 s, and every 2 s after a failure
   ignoreErrors(readProgramme);
 }, 2000);
+if (root.dataset.stream) screen.play(root.dataset.stream);
 ignoreErrors(readProgramme);
 ignoreErrors(readSpotlight);
