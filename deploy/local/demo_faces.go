@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -53,7 +54,8 @@ func face(name string) ([]byte, error) {
 // formToken matches the token in a form of a page.
 var formToken = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-// introduce sets the name, the text and the picture of a bot with the form of the profile page.
+// introduce sets the name, the text and the picture of a bot with the form of the profile page, and claims a wallet as its payout
+// address. The key of that wallet does not exist.
 func (b *bot) introduce(ctx context.Context, p persona) error {
 	picture, err := face(p.name)
 	if err != nil {
@@ -99,6 +101,17 @@ func (b *bot) introduce(ctx context.Context, p persona) error {
 		"csrf": {string(found[1])}, "displayName": {p.title}, "bio": {p.bio},
 		"picture": {base64.RawURLEncoding.EncodeToString(picture)},
 	}
-	_, err = send(http.MethodPost, "/profile", form.Encode(), "application/x-www-form-urlencoded")
+	if _, err := send(http.MethodPost, "/profile", form.Encode(), "application/x-www-form-urlencoded"); err != nil {
+		return err
+	}
+	wallet := fmt.Sprintf("0x%x", sha256.Sum256([]byte(p.name)))[:42]
+	body := fmt.Sprintf(`{"address":%q,"chainType":"ethereum"}`, wallet)
+	if err := b.askOnce(ctx, http.MethodPost, b.stack.IDP+"/users/did:idp:"+p.name+"/wallets", body, &struct{}{}); err != nil {
+		return err
+	}
+	if _, err := send(http.MethodPost, "/api/identity/claim", fmt.Sprintf(`{"address":%q}`, wallet), "application/json"); err != nil {
+		return err
+	}
+	_, err = send(http.MethodPost, "/api/streamer/profile", fmt.Sprintf(`{"payoutAddress":%q}`, wallet), "application/json")
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,8 +78,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// requireWorld requires a live broadcast, follows and a profile. It waits until a short broadcast has ended and a call of a bot is
-// resolved.
+// requireWorld requires a live broadcast, follows, a profile and a payout address. It waits until a clip exists, a short broadcast has
+// ended and a call of a bot is resolved.
 func requireWorld(t *testing.T, s stack) {
 	t.Helper()
 	var shows struct{ Live, Recent []named }
@@ -94,6 +95,13 @@ func requireWorld(t *testing.T, s stack) {
 		get(t, s.Hub+"/api/wire?window=24h", &moves)
 		return moves.Count > 0
 	})
+	if _, err := exec.LookPath("ffmpeg"); err == nil {
+		var network struct{ Tapes []named }
+		testkit.Eventually(t, 2*time.Minute, func() bool {
+			get(t, s.Hub+"/api/network/tapes?limit=5", &network)
+			return len(network.Tapes) > 0
+		})
+	}
 	var profile struct {
 		DisplayName, Bio, AvatarURL string
 		Followers                   int
@@ -101,6 +109,14 @@ func requireWorld(t *testing.T, s stack) {
 	if get(t, s.Hub+"/api/streamer/profile?handle=rain_check", &profile); profile.Followers != len(personas)-1 || profile.Bio == "" ||
 		!strings.HasPrefix(profile.AvatarURL, s.Hub+"/u/rain_check/picture?v=") {
 		t.Errorf("profile: %+v; want a text, a picture and %d followers", profile, len(personas)-1)
+	}
+	tip, err := http.Get(s.Hub + "/tip/rain_check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tip.Body.Close() }()
+	if tip.StatusCode != http.StatusOK {
+		t.Errorf("the page of the payout address answers %d; want 200", tip.StatusCode)
 	}
 	testkit.Eventually(t, 3*time.Minute, func() bool {
 		var feed struct{ Items []named }

@@ -19,6 +19,7 @@ const (
 	beatEvery   = 15 * time.Second
 	viewEvery   = 10 * time.Second
 	decideEvery = 2 * time.Minute
+	clipAfter   = 40 * time.Second
 	endAfter    = 90 * time.Second
 	bestKnown   = 5 // number of operators of the leaderboard that each bot follows
 )
@@ -136,6 +137,8 @@ func (s *crew) broadcast(ctx context.Context, market string) error {
 	}
 	if err := push(ctx, to); err != nil {
 		say("the broadcast has no video: %v", err)
+	} else {
+		go s.clip(ctx)
 	}
 	short, cancel := context.WithTimeout(ctx, endAfter)
 	b := s.bots[1]
@@ -165,6 +168,21 @@ func (s *crew) view(ctx context.Context, live *bot, oneIn int) {
 				_, _ = b.client.Hub.ViewStreamWithResponse(ctx, live.handle, client.View{ViewerID: &b.handle}) // views are not needed
 			}
 		}
+	}
+}
+
+// clip makes a clip of the broadcast of the first bot after clipAfter.
+func (s *crew) clip(ctx context.Context) {
+	if dbtime.Sleep(ctx, clipAfter) != nil {
+		return
+	}
+	title := "The price is not where it was an hour ago"
+	a, err := s.bots[2].login.Hub.MakeClipWithResponse(ctx, s.bots[0].handle, client.ClipWish{Title: &title})
+	if err == nil && a.JSON201 == nil {
+		err = fmt.Errorf("POST /api/live/%s/clip answered %s", s.bots[0].handle, a.Status())
+	}
+	if err != nil && ctx.Err() == nil {
+		say("the broadcast has no clip: %v", err)
 	}
 }
 

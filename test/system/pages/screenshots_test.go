@@ -17,11 +17,11 @@ import (
 )
 
 // demoPerson is the user name of a bot of the demo, and demoHandle is its handle. demoLive is the user name of the bot that is live, and
-// demoEnded is the handle of the bot whose broadcast has ended.
-const demoPerson, demoHandle, demoLive, demoEnded = "rain-check", "rain_check", "late-ferry", "slow_tram"
+// demoEnded is the handle of the bot whose broadcast has ended. demoNew is the user name of a person who signs in for the first time.
+const demoPerson, demoHandle, demoLive, demoEnded, demoNew = "rain-check", "rain_check", "late-ferry", "slow_tram", "first-step"
 
-// pictured are the pages of docs/pages.md. In a path, {market}, {receipt}, {decided}, {best}, {live} and {recap} are objects of
-// the demo. A missing object removes the page from the document.
+// pictured are the pages of docs/pages.md. In a path, {market}, {receipt}, {decided}, {best}, {live}, {recap} and {clip} are objects
+// of the demo. A missing object removes the page from the document.
 var pictured = []struct {
 	name, title, path string
 	status            int64
@@ -45,16 +45,19 @@ var pictured = []struct {
 	{"live-page", "Live page", "/live/{live}", http.StatusOK, ""},
 	{"tv", "Television", "/tv", http.StatusOK, ""},
 	{"recap", "Recap of a broadcast", "/live/" + demoEnded + "?show={recap}", http.StatusOK, ""},
+	{"clip", "Clip", "/clips/{clip}", http.StatusOK, ""},
 	{"studio-apply", "Studio, application", "/studio", http.StatusOK, demoPerson},
 	{"studio", "Studio of a broadcast", "/studio", http.StatusOK, demoLive},
 	{"overlay", "Overlay", "/overlay/{live}", http.StatusOK, ""},
 	{"embed", "Embed", "/operator/{best}/embed", http.StatusOK, ""},
 	{"sign-in", "Sign-in", "/sign-in", http.StatusOK, ""},
+	{"welcome", "Welcome, after the first sign-in", "/welcome", http.StatusOK, demoNew},
 	{"settings", "Settings", "/settings", http.StatusOK, demoPerson},
 	{"settings-profile", "Profile", "/settings/profile", http.StatusOK, demoPerson},
 	{"settings-apps", "Connected applications", "/settings/apps", http.StatusOK, demoPerson},
 	{"settings-notifications", "Choice of notifications", "/settings/notifications", http.StatusOK, demoPerson},
 	{"report", "Report", "/report?subject=profile:{best}", http.StatusOK, demoPerson},
+	{"tip", "Payout address", "/tip/" + demoHandle, http.StatusOK, ""},
 	{"network", "Network", "/network", http.StatusOK, ""},
 	{"pulse", "Statistics", "/pulse", http.StatusOK, ""},
 	{"developers", "Developers", "/dev", http.StatusOK, demoPerson},
@@ -98,7 +101,7 @@ func TestScreenshots(t *testing.T) {
 		scale float64
 	}{{"phone", browser.Phone, 0.75}, {"desktop", browser.Size{Width: 1280, Height: 800}, 0.5}} {
 		for _, theme := range []string{"light", "dark"} {
-			for _, user := range []string{"", demoPerson, demoLive} {
+			for _, user := range []string{"", demoPerson, demoLive, demoNew} {
 				b := browser.Open(t, look.size)
 				b.ColorScheme(theme)
 				if user != "" {
@@ -166,6 +169,7 @@ func objectsOf(t *testing.T, hub string) *strings.Replacer {
 	first("receipt", "/u/"+demoHandle+"?state=open", "receipts/")
 	first("market", "/markets", "m/")
 	first("live", "/live", "live/")
+	first("clip", "/network", "clips/")
 	first("recap", "/live/"+demoEnded, `live/`+demoEnded+`\?show=`)
 	return strings.NewReplacer(out...)
 }
