@@ -289,6 +289,9 @@ func TestUnknownPaths(t *testing.T) {
 		want(t, b.send("GET", path, ""), 404, "not_found", "Content-Type: application/json; charset=utf-8")
 	}
 	want(t, b.send("PUT", "/tv", "", html), 405, "method_not_allowed")
+	want(t, b.send("GET", "/m/701122/call", "", html), http.StatusSeeOther, "", "Location: /m/701122") // the address of a form
+	want(t, b.send("GET", "/sign-out", "", html), http.StatusSeeOther, "", "Location: /")
+	want(t, b.send("GET", "/m/701122/call", ""), 405, "method_not_allowed")
 }
 
 // TestReceiptShowsTheMarketsTitle (docs/guarantees.md P10) checks that receipts show the title that the market had at the call,

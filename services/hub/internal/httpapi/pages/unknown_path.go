@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 var machinePaths = []string{"/api/", "/oauth/", "/.well-known/", "/mcp/", "/protocol/"}
 
 // unknownPath is a middleware for requests with an unknown path. If a GET or HEAD request accepts HTML and its path is not below
-// machinePaths, it renders the error page. Other requests get the error as JSON.
+// machinePaths, it renders the error page, or redirects from the address of a form to the page above it. Other requests get the
+// error as JSON.
 func (s *server) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := next(c)
@@ -23,9 +25,13 @@ func (s *server) unknownPath(next echo.HandlerFunc) echo.HandlerFunc {
 		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
 		// A parameter that contains a slash has a route, but no resource.
 		unknown := errors.Is(err, echo.ErrNotFound) || errors.Is(err, httpx.ErrNotFound) && !c.Response().Committed
-		if !unknown || !isRead || !strings.Contains(r.Header.Get("Accept"), "text/html") ||
+		ofForm := errors.Is(err, echo.ErrMethodNotAllowed)
+		if !unknown && !ofForm || !isRead || !strings.Contains(r.Header.Get("Accept"), "text/html") ||
 			slices.ContainsFunc(machinePaths, func(p string) bool { return strings.HasPrefix(r.URL.Path+"/", p) }) {
 			return err
+		}
+		if ofForm {
+			return c.Redirect(http.StatusSeeOther, path.Dir(r.URL.EscapedPath()))
 		}
 		return s.WithAccount(func(echo.Context) error { return httpx.ErrNotFound })(c)
 	}
