@@ -59,6 +59,10 @@ func TestComponents(t *testing.T) {
 		set                    func()
 	}{
 		{"Price, open market", market, `<div class="m-price">`, "</div>", nil},
+		{"Header", market, `<header class="bar"`, "</header>", nil},
+		{"Steps", "/", `<ol class="steps">`, "</ol>", nil},
+		{"Call panel", market, `<section class="panel call"`, "</section>", nil},
+		{"Activity with relative times", "/feed", `<ol class="stream"`, "</ol>", nil},
 		{"Badge, open market", market, `<span class="status`, "</span>", nil},
 		{"Facts with times", market, `<dl class="facts m-facts">`, "</dl>", nil},
 		{"Chart", market, `<figure class="chart">`, "</figure>", nil},
@@ -66,6 +70,7 @@ func TestComponents(t *testing.T) {
 		{"Calls: handle, side, price, time", market, `<div class="wide-table">`, "</div>", nil},
 		{"Score, open call", receipt, `<article class="ticket`, "</article>", nil},
 		{"Score, won call", receipt, `<article class="ticket`, "</article>", result("won", 31)},
+		{"Score, void call", receipt, `<article class="ticket`, "</article>", result("void", 0)},
 		{"Score, lost call", receipt, `<article class="ticket`, "</article>", result("lost", -69)},
 		{"Result of a lost call", market, `<div class="wide-table">`, "</div>", nil},
 		{"Badge, resolved market", market, `<span class="status`, "</span>", status("resolved", "NO", false)},
