@@ -115,7 +115,11 @@ func (s *server) showDev(c echo.Context, status int, op operator.Operator, set f
 	}
 	p := s.devPage(c)
 	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys.GetKeys())
-	p.Account = site.Account{Handle: p.Handle, Avatar: site.AvatarOf(operator.Operator{
+	unread := ""
+	if p.Account.Handle == p.Handle {
+		unread = p.Account.Unread
+	}
+	p.Account = site.Account{Handle: p.Handle, Unread: unread, Avatar: site.AvatarOf(operator.Operator{
 		Handle: op.Handle, AvatarURL: op.AvatarURL, ClosingAt: op.ClosingAt,
 	})}
 	for _, a := range apps {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -36,12 +37,15 @@ func (s *Site) SaveDraft(c echo.Context, path string, form url.Values) (bool, er
 	kept := maps.Clone(form)
 	delete(kept, "csrf")
 	delete(kept, "picture")
-	plain, err := json.Marshal(draft{Path: path, Owner: s.SessionOwner(c), Until: s.Now().Add(draftLife), Form: kept})
-	if err != nil {
+	var plain bytes.Buffer
+	out := json.NewEncoder(&plain)
+	out.SetEscapeHTML(false) // a take of 500 characters < must fit
+	if err := out.Encode(draft{Path: path, Owner: s.SessionOwner(c), Until: s.Now().Add(draftLife), Form: kept}); err != nil {
 		return false, err
 	}
-	sealed := s.Seal(plain)
+	sealed := s.Seal(plain.Bytes())
 	if len(sealed) > maxDraft {
+		s.DropDraft(c)
 		return false, nil
 	}
 	s.SetCookie(c, "/", cookieDraft, sealed, draftLife)
