@@ -264,8 +264,10 @@ func TestCallFormSignedOut(t *testing.T) {
 // unrated market says so before a call is filed.
 func TestCallPanelStates(t *testing.T) {
 	t.Parallel()
-	yes := "YES"
 	ended := at("2026-09-18T11:00:00Z")
+	decided := func(outcome string) *resolutionv1.Outcome {
+		return &resolutionv1.Outcome{Outcome: &outcome, Resolver: new("oracle"), Source: new("polymarket"), ResolvedAt: ended}
+	}
 	for name, c := range map[string]struct {
 		market  func(m *marketv1.Market)
 		outcome *resolutionv1.Outcome
@@ -274,15 +276,15 @@ func TestCallPanelStates(t *testing.T) {
 	}{
 		"unrated":  {func(m *marketv1.Market) { m.Rated = false }, nil, "This market is unrated: a call counts in your record but not in your points.", true},
 		"no quote": {func(m *marketv1.Market) { m.YesPriceBps, m.NoPriceBps = nil, nil }, nil, "31.5¢", true},
-		"no price": {func(m *marketv1.Market) { m.YesPriceBps, m.NoPriceBps, m.YesBps = nil, nil, nil }, nil, "There is no current price", false},
+		"no price": {func(m *marketv1.Market) { m.YesPriceBps, m.NoPriceBps, m.YesBps = nil, nil, nil }, nil, "Try again", false},
 		"closed":   {func(m *marketv1.Market) { m.Status, m.EndDate = "closed", ended }, nil, "Closed since 18 Sep 2026, 11:00 UTC.", false},
 		"no end":   {func(m *marketv1.Market) { m.Status, m.EndDate = "closed", nil }, nil, "Closed. The market takes no more calls", false},
 		"ended":    {func(m *marketv1.Market) { m.EndDate = ended }, nil, "Closed since 18 Sep 2026, 11:00 UTC.", false},
 		"proposed": {func(m *marketv1.Market) { m.Provisional = true }, nil, "An outcome is proposed.", false},
 		"unknown":  {func(m *marketv1.Market) { m.Status = "unknown" }, nil, "Waiting for the venue.", false},
-		"disputed": {nil, &resolutionv1.Outcome{Disputed: true}, "The outcome is disputed.", false},
-		"resolved": {func(m *marketv1.Market) { m.Status = "resolved" }, &resolutionv1.Outcome{Outcome: &yes}, "Resolved YES. The market takes no more calls.", false},
-		"void":     {func(m *marketv1.Market) { m.Status = "resolved" }, &resolutionv1.Outcome{Outcome: new("INVALID")}, "Resolved void. The market takes no more calls.", false},
+		"disputed": {nil, &resolutionv1.Outcome{Disputed: true}, "The outcome is disputed (the outcome is under review).", false},
+		"resolved": {func(m *marketv1.Market) { m.Status = "resolved" }, decided("YES"), "Resolved YES on 18 Sep 2026, 11:00 UTC by Polymarket (oracle). The market takes no more calls.", false},
+		"void":     {func(m *marketv1.Market) { m.Status = "resolved" }, decided("INVALID"), "Resolved void on 18 Sep 2026, 11:00 UTC by Polymarket (oracle).", false},
 	} {
 		b := withPages(t)
 		b.ledger.Edit(func(response proto.Message) {

@@ -43,7 +43,7 @@ type callPanel struct {
 	Unrated, Unverified bool
 	Asked               bool   // the venue asks more than the market price for the sides
 	Alert, AlertField   string // error text, and the id of the field that has the error
-	Why                 string // why the market takes no call
+	Why, Again          string // why the market takes no call, and the address at which it may take one soon
 	Closed              bool   // the account of the visitor is closed
 	Own                 *ownCall
 }
@@ -158,9 +158,9 @@ func callPath(id protocol.MarketID, side string) string {
 	return path + "?side=" + side + "#call"
 }
 
-// callPanelOf returns the panel of a market. own is the call of the visitor, if there is one.
+// callPanelOf returns the panel of the page of a market. own is the call of the visitor, if there is one.
 func (s *server) callPanelOf(
-	c echo.Context, m *marketv1.Market, status statusBadge, v site.Viewer, own *signalv1.Signal, form callForm,
+	c echo.Context, m *marketv1.Market, page *marketPage, v site.Viewer, own *signalv1.Signal, form callForm,
 ) callPanel {
 	p := callPanel{Action: site.MarketPath + m.GetId() + "/call"}
 	p.setAlert(m, form)
@@ -172,14 +172,14 @@ func (s *server) callPanelOf(
 			p.Own.Update = s.eventPanelOf(c, own.GetId(), eventForm{})
 		}
 		return p
-	case status.Class != "open":
-		p.Why = whyNoCalls(m, status)
+	case page.Status.Class != "open":
+		p.Why = whyNoCalls(m, page.Status, page.Outcome)
 		return p
 	case v.DeletesOn() != "":
 		p.Why, p.Closed = "Your account will be deleted on "+v.DeletesOn()+", so it cannot make calls.", true
 		return p
 	case !priced:
-		p.Why = "There is no current price, so this market takes no call now. Try again in a minute."
+		p.Why, p.Again = "There is no current price, so this market takes no call now.", site.MarketPath+m.GetId()
 		return p
 	case v.Handle == "" && v.Err == nil && s.LoginURL == "":
 		p.Why = "Sign-in is not configured on this server."
@@ -310,12 +310,14 @@ func callSideOf(m *marketv1.Market, side protocol.Side, price int, form callForm
 	return s
 }
 
-// whyNoCalls returns the sentence about a market that takes no calls.
-func whyNoCalls(m *marketv1.Market, status statusBadge) string {
+// whyNoCalls returns the sentence about a market that takes no calls. outcome is nil if it is unknown.
+func whyNoCalls(m *marketv1.Market, status statusBadge, outcome *outcomePart) string {
 	end := ledgerclient.Time(m.GetEndDate())
 	switch {
 	case status.Class == "disputed":
-		return "The outcome is disputed. The market takes no calls until the dispute is decided."
+		return "The outcome is disputed (" + outcome.Disputed + "). The market takes no calls until the dispute is decided."
+	case status.Class == "resolved" && outcome != nil && outcome.At != "":
+		return status.Label + " on " + outcome.At + " by " + cmp.Or(outcome.Resolver, "the venue") + ". The market takes no more calls."
 	case status.Class == "resolved":
 		return status.Label + ". The market takes no more calls."
 	case status.Class == "unknown":

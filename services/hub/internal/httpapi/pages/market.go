@@ -149,7 +149,7 @@ func (s *server) showMarket(c echo.Context, status int, id protocol.MarketID, fo
 		p.BotCalls = format.Digits(people) + " by people, " + format.Digits(bots) + " by bots"
 	}
 	p.Sentiment = sentimentOf(mood.Value, p.YesLabel, p.NoLabel)
-	p.Call = s.callPanelOf(c, m, p.Status, v, crowd.Value.GetOwn(), form)
+	p.Call = s.callPanelOf(c, m, &p, v, crowd.Value.GetOwn(), form)
 	if p.AsOf = asOf; asOf != "" {
 		p.Call = callPanel{Alert: p.Call.Alert, Why: "No call can be filed now. Try again in a minute."}
 		if form.err != nil {

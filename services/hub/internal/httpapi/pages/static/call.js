@@ -56,8 +56,10 @@ async function update() {
   const response = await fetch(`/api/markets?ids=${encodeURIComponent(form.dataset.market)}`, { credentials: 'omit', cache: 'no-store' });
   if (!response.ok || response.headers.get('X-Degraded')) return;
   const [market] = (await response.json()).markets;
-  const prices = [market?.yesPriceBps, market?.noPriceBps];
-  if (!prices.every(Number.isInteger)) return;
+  if (!Number.isInteger(market?.yesBps)) return;
+  const middle = [market.yesBps, 10000 - market.yesBps];
+  document.querySelectorAll('.m-price .side-box b').forEach((box, i) => { box.textContent = `${String(middle[i] / 100)}¢`; });
+  const prices = [market.yesPriceBps ?? middle[0], market.noPriceBps ?? middle[1]];
   const shown = prices.join(',');
   if (form.elements.price.value === shown) return;
   form.elements.price.value = shown;
