@@ -99,7 +99,7 @@ func TestQualityOfPages(t *testing.T) {
 					t.Errorf("%s: %s", path, v)
 				}
 				bare := overlay || strings.HasSuffix(path, "/embed")
-				if m.Headings != 1 || m.Skips != 1 && !bare && path != "/tv" {
+				if m.Headings != 1 || m.Skips != 1 && !bare {
 					t.Errorf("%s has %d main headings and %d skip links; want 1", path, m.Headings, m.Skips)
 				}
 				if m.exceeds(video, overlay) {

@@ -1,5 +1,4 @@
-// Updates the relative times of a page and shows the time in the zone of the visitor as their title. The server renders both, in
-// UTC. ago returns the same words as format.Ago.
+// Updates the relative times of a page, and shows each time in the zone of the visitor as its title. The server renders times in UTC. ago returns the same words as format.Ago.
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 const units = [[86400, 'd'], [3600, 'h'], [60, 'min']];
 
@@ -9,10 +8,11 @@ const ago = (seconds) => {
 };
 
 const update = () => {
-  for (const time of document.querySelectorAll('time[data-ago]')) {
+  for (const time of document.querySelectorAll('time[datetime*="T"]')) {
     const at = new Date(time.dateTime);
     const seconds = (Date.now() - at) / 1000;
     time.title = local.format(at);
+    if (time.dataset.ago === undefined) continue;
     const text = seconds < 0 || seconds >= 30 * 86400 ? time.textContent : ago(seconds);
     if (time.textContent !== text) time.textContent = text;
   }
