@@ -88,7 +88,7 @@ func TestDeletion(t *testing.T) {
 	equal(t, b.count("hub.streams"), 0)
 	equal(t, b.count("hub.outbox WHERE type IN ('stream.unbound', 'operator.offline')"), 2)
 	equal(t, b.count("webhooks WHERE active"), 0)
-	want(t, b.send("GET", "/notifications", "", b.bySession()), 200, "", "deletion requested</b>")
+	want(t, b.send("GET", "/notifications", "", b.bySession()), 200, "", "Deletion requested</b>")
 	want(t, b.post("/settings/delete/cancel", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	want(t, b.send("GET", "/notifications", "", b.bySession()), 200, "", "!eletion requested", "!You can cancel")
 	want(t, b.send("GET", "/settings?done=reopened", "", b.bySession()), 200, "", "Your account is open again.", "!will be deleted on")

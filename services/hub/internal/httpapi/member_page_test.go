@@ -19,7 +19,7 @@ func TestHomeOfMember(t *testing.T) {
 	has(t, w, "Welcome</h1>", "Make your first call", "Find forecasters to follow", "Press the star of a market", "!How it works", "!unavailable")
 	filed := b.file("NO", 6900, b.bySession())
 	want(t, b.post("/m/"+nativeID+"/watch", url.Values{"watch": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
-	has(t, b.send("GET", "/", "", b.bySession()), "Your calls</h1>", ` href="/receipts/`+filed+`"`, "now 68.5¢", "−0.5¢", "Markets to call",
+	has(t, b.send("GET", "/", "", b.bySession()), "Your calls</h1>", ` href="/receipts/`+filed+`"`, "now 68.5¢", "−0.5 points", "Markets to call",
 		` href="/m/`+nativeID+`"`, "No results yet.", "!Make your first call")
 	has(t, b.send("GET", "/", ""), "!Your calls")
 	b.ledger.Fail(apitest.ErrDB, "ListCalls", "ListEvents", "ListMarkets", "FindMarkets")

@@ -61,6 +61,7 @@ type callSide struct {
 type ownCall struct {
 	ID, Side, SideClass, Price, At, AtISO string
 	Now, Change, Trend                    string // price of the side, and its change since the call; empty: unknown
+	Points                                string // that the call would get at this price
 	Result                                string // empty while the call is open
 	Update                                *eventPanel
 }
@@ -169,7 +170,7 @@ func (s *server) callPanelOf(
 	case own != nil:
 		p.Own = ownCallOf(m, own)
 		if v.DeletesOn() == "" {
-			p.Own.Update = s.eventPanelOf(c, own.GetId(), eventForm{})
+			p.Own.Update = s.eventPanelOf(c, own, eventForm{})
 		}
 		return p
 	case page.Status.Class != "open":
@@ -349,5 +350,8 @@ func ownCallOf(m *marketv1.Market, own *signalv1.Signal) *ownCall {
 	}
 	change := now - int(own.GetScoreBasisBps())
 	out.Now, out.Change, out.Trend = format.Cents(now), format.PointsOf(change)+"¢", trendOf(int64(change))
+	if out.Points = format.PointsOf(change) + " points"; change == 100 || change == -100 {
+		out.Points = format.PointsOf(change) + " point"
+	}
 	return out
 }

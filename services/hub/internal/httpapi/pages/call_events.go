@@ -11,6 +11,8 @@ import (
 
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -28,6 +30,7 @@ type eventPanel struct {
 	eventForm
 	Action, FormToken string
 	MaxText           int
+	Decided           bool   // the call has its result: only a take can be added
 	Alert, AlertField string // error text, and the id of the field that has the error
 }
 
@@ -90,10 +93,11 @@ func (s *server) appendEvent(c echo.Context) error {
 	return s.showReceipt(c, httpx.Status(apperr.Of(err).Kind), id, form)
 }
 
-// eventPanelOf returns the forms for the call with the given id.
-func (s *server) eventPanelOf(c echo.Context, id string, form eventForm) *eventPanel {
+// eventPanelOf returns the forms for a call.
+func (s *server) eventPanelOf(c echo.Context, call *signalv1.Signal, form eventForm) *eventPanel {
 	p := &eventPanel{
-		eventForm: form, Action: site.ReceiptPath + id + "/events", FormToken: s.TokenOf(c), MaxText: signal.MaxEventText,
+		eventForm: form, Action: site.ReceiptPath + call.GetId() + "/events", FormToken: s.TokenOf(c), MaxText: signal.MaxEventText,
+		Decided: protocol.SignalStatus(call.GetStatus()) != protocol.Pending,
 	}
 	f := apperr.Of(form.err)
 	if f == nil || f.Kind == apperr.Conflict || !isFormKey(form.Key) {

@@ -52,7 +52,9 @@ type sentimentPart struct {
 func (p *marketPage) addStatus(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) {
 	p.Outcome = outcomeOf(m, o)
 	p.Status = statusOf(m, o, now)
-	p.Open = m.GetStatus() == string(protocol.MarketOpen) && p.Status.Class == "open"
+	if p.Open = m.GetStatus() == string(protocol.MarketOpen) && p.Status.Class == "open"; !p.Open {
+		p.TimeLeft = ""
+	}
 	if m.ClosePriceBps != nil {
 		p.Close = format.Cents(format.ClampPrice(m.GetClosePriceBps()))
 	}

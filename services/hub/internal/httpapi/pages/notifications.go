@@ -116,7 +116,7 @@ func notificationRow(e notification.Entry, title, own string) feedRow {
 		}
 	}
 	if e.ReadAt.IsZero() {
-		r.Class, r.Label = "unread", "New: "+strings.ToLower(r.Label[:1])+r.Label[1:]
+		r.Class = "unread"
 	}
 	return r
 }

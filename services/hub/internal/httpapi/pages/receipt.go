@@ -103,7 +103,7 @@ func (s *server) showReceipt(c echo.Context, status int, id string, form eventFo
 		}
 	}
 	if v := s.Viewer(c); v.Handle != "" && v.Handle == sig.GetHandle() && v.DeletesOn() == "" || form.err != nil {
-		p.Update = s.eventPanelOf(c, id, form)
+		p.Update = s.eventPanelOf(c, sig, form)
 	}
 	if !p.Unlisted {
 		p.Share = s.shareOf(id, p.Side, p.Price, p.MarketTitle)

@@ -30,8 +30,8 @@ type reportPage struct {
 // reportKinds are the kinds of objects that a visitor can report on the pages, with the path of their pages and their names.
 var reportKinds = map[string]struct{ path, label string }{
 	moderation.Profile: {site.PersonPath, "the profile of @"},
-	"market":           {site.MarketPath, "market "},
-	"signal":           {site.ReceiptPath, "call "},
+	"market":           {site.MarketPath, "this market"},
+	"signal":           {site.ReceiptPath, "this call"},
 }
 
 // reportOf returns the page of a report about a subject, such as profile:mara_k. ok is false if the subject is invalid.
@@ -46,8 +46,11 @@ func (s *server) reportOf(c echo.Context, subject string) (p reportPage, r moder
 		id = strings.ToLower(id)
 	}
 	p = reportPage{
-		Layout: s.NewLayout(c, "Report", "", ""), Subject: kind + ":" + id, Label: of.label + id, Back: of.path + url.PathEscape(id),
+		Layout: s.NewLayout(c, "Report", "", ""), Subject: kind + ":" + id, Label: of.label, Back: of.path + url.PathEscape(id),
 		MaxReason: moderation.MaxReason,
+	}
+	if kind == moderation.Profile {
+		p.Label += id
 	}
 	p.Unlisted = true
 	return p, moderation.Report{Kind: kind, Thing: id}, true

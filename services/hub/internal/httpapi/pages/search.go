@@ -23,6 +23,7 @@ import (
 const (
 	searchPath  = "/search"
 	minSearch   = 2  // shortest text that is searched, in characters
+	mostShown   = 60 // characters of the text that the page repeats
 	mostFound   = 25 // markets, and forecasters, on the page
 	mostPopular = 10
 	suggested   = 10 // markets and forecasters together
@@ -43,7 +44,8 @@ type searchPage struct {
 	Text            string
 	Short           bool // the text is too short; the page shows popular markets
 	Markets, People []hit
-	Spellings       []tab // other texts to search for if nothing matches
+	Shown           string // the beginning of Text
+	Spellings       []tab  // other texts to search for if nothing matches
 	Lanes           []tab
 	MarketsURL      string
 }
@@ -51,7 +53,10 @@ type searchPage struct {
 // search handles GET /search, the page with the markets and forecasters that match a text.
 func (s *server) search(c echo.Context) error {
 	text := searchText(c)
-	p := searchPage{Text: text, Short: utf8.RuneCountInString(text) < minSearch, Lanes: marketQuery{Sort: sorts[0].value}.lanes()[1:]}
+	p := searchPage{Text: text, Shown: text, Short: utf8.RuneCountInString(text) < minSearch, Lanes: marketQuery{Sort: sorts[0].value}.lanes()[1:]}
+	if letters := []rune(text); len(letters) > mostShown {
+		p.Shown = string(letters[:mostShown]) + "…"
+	}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
 	markets, people := s.findBoth(g, text, mostFound, mostPopular)
 	unavailable := g.Wait()

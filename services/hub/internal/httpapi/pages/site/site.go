@@ -19,6 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 	"github.com/signalcast/signalcast/pkg/protocol"
+	"github.com/signalcast/signalcast/pkg/telemetry"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/account"
@@ -180,7 +181,7 @@ func (s *Site) WithAccount(h echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // WithPageHeaders sets the security headers of a page and renders an error page if h fails. Clients that prefer JSON get the
-// error as JSON. An internal error is always returned as JSON.
+// error as JSON.
 func (s *Site) WithPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
@@ -198,11 +199,12 @@ func (s *Site) WithPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 		if f.Kind == apperr.Unauthenticated {
 			header.Set("WWW-Authenticate", "Bearer") // RFC 9110 15.5.2 requires a challenge
 		}
-		if WantsJSON(c.Request()) {
+		if WantsJSON(c.Request()) || c.Response().Committed {
 			return err
 		}
 		if f.Kind == apperr.Internal {
-			return err // the router logs internal errors and answers them as JSON
+			ctx := c.Request().Context()
+			s.Log.ErrorContext(ctx, "page failed", "request_id", telemetry.RequestID(ctx), "route", c.Path(), "error", err)
 		}
 		header.Set("Cache-Control", "no-store")
 		if f.Kind == apperr.Unavailable {
@@ -293,6 +295,8 @@ func newErrorPage(f Layout, reason *apperr.Fault, handle string) errorPage {
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
 	case apperr.Unavailable:
 		p.Heading, p.Message = "Temporarily unavailable", "This page is temporarily unavailable. Try again in a minute."
+	case apperr.Internal:
+		p.Message = "The error has been recorded. Try again in a minute."
 	}
 	return p
 }

@@ -4,6 +4,11 @@ const refresh = 5000; // milliseconds between two reads of the prices
 
 const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
+// The answer to a refused form has the address of the form. The address of its page lets Back and Reload work.
+for (const end of ['/call', '/events']) {
+  if (location.pathname.endsWith(end)) history.replaceState(null, '', location.pathname.slice(0, -end.length));
+}
+
 // Counts the characters that are left in a text field.
 for (const field of document.querySelectorAll('textarea[maxlength]')) {
   const left = field.insertAdjacentElement('afterend', create('small', { className: 'none' }));
