@@ -3636,6 +3636,9 @@ type SessionReceipt struct {
 
 	// Sides Names of the two sides of the market. Absent if they are Yes and No.
 	Sides *NamedSides `json:"sides,omitempty"`
+
+	// YesBps Current YES price of the market, in bps. Absent if the call is not pending, or if the market is not open or has no price.
+	YesBps *int64 `json:"yesBps,omitempty"`
 }
 
 // SessionReceipts defines model for SessionReceipts.

@@ -6304,6 +6304,9 @@ type SessionReceipt struct {
 	Sides    *NamedSides          `json:"sides,omitempty"`
 	SignalID openapi_types.UUID   `json:"signalId"`
 	Status   SessionReceiptStatus `json:"status"`
+
+	// YesBps Current YES price of the market, in bps. Absent if the call is not pending, or if the market is not open or has no price.
+	YesBps *int `json:"yesBps,omitempty"`
 }
 
 // SessionReceiptStatus defines model for SessionReceipt.Status.

@@ -8133,6 +8133,8 @@ export interface components {
             signalId: string;
             /** @enum {string} */
             status: "pending" | "won" | "lost" | "void";
+            /** @description Current YES price of the market, in bps. Absent if the call is not pending, or if the market is not open or has no price. */
+            yesBps?: number;
         };
         SessionReceipts: {
             /** Format: date-time */

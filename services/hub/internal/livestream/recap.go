@@ -1,6 +1,7 @@
 package livestream
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -76,11 +77,8 @@ func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID stri
 	}
 	now := s.Now()
 	out := &Recap{Session: session, Length: session.Length(now), Peak: session.Peak}
-	until := now
-	if !session.EndedAt.IsZero() {
-		until = session.EndedAt
-	}
-	if out.Calls, err = s.calls(ctx, handle, session.StartedAt, until, MaxReceipts); err != nil {
+	until := cmp.Or(session.EndedAt, now)
+	if out.Calls, err = s.Calls(ctx, session, MaxReceipts); err != nil {
 		return nil, err
 	}
 	op, err := s.People.ByHandle(ctx, handle)
@@ -135,13 +133,19 @@ func (s *Service) session(ctx context.Context, handle protocol.Handle, showID st
 	return found.At(s.Now()), ok, err
 }
 
+// Calls returns the newest calls that an operator filed during a session, newest first. most is the maximum number of calls.
+// Errors: those of the ledger.
+func (s *Service) Calls(ctx context.Context, session Session, most int) ([]*signalv1.Signal, error) {
+	return s.calls(ctx, session.Handle, session.StartedAt, cmp.Or(session.EndedAt, s.Now()), most)
+}
+
 // calls returns the newest calls that an operator filed in the period between from and to, newest first. most is the
 // maximum number of calls.
 func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
 	var out []*signalv1.Signal
 	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()
 	for {
-		r, err := s.Records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: callPage, Cursor: cursor})
+		r, err := s.Records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: int32(min(callPage, most)), Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}

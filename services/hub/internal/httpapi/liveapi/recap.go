@@ -24,7 +24,8 @@ import (
 // receiptJSON is openapi.SessionReceipt.
 type receiptJSON struct {
 	openapi.RecordCall
-	Sides *openapi.MarketSides `json:"sides,omitempty"` // nil if they are Yes and No
+	Sides  *openapi.MarketSides `json:"sides,omitempty"`  // nil if they are Yes and No
+	YesBps *int32               `json:"yesBps,omitempty"` // nil if the call is not pending or its market has no price
 }
 
 // receiptsJSON is openapi.SessionReceipts, except that the calls have the type receiptJSON.
@@ -38,7 +39,7 @@ type receiptsJSON struct {
 }
 
 // Receipts handles GET /api/streamer/receipts?handle=. It returns the calls of the open session, or of the newest session if none
-// is open. If the names of the sides cannot be read, the response is degraded and has none.
+// is open. If the markets cannot be read, the response is degraded and has neither names of sides nor prices.
 func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	r, err := s.recapOf(c, handle, "")
 	if err != nil {
@@ -46,12 +47,17 @@ func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	}
 	shown, calls := showRecap(handle, r), []receiptJSON{}
 	if r != nil {
-		named, err := s.sidesOf(c.Request().Context(), r.Calls)
+		named, err := s.marketsOf(c.Request().Context(), r.Calls)
 		if err != nil {
 			httpx.Degrade(c, httpx.Source(err))
 		}
 		calls = view.List(view.ShowCalls(s.HubURL, r.Calls), func(call openapi.RecordCall) receiptJSON {
-			return receiptJSON{call, named[call.MarketID]}
+			m := named[call.MarketID]
+			out := receiptJSON{call, view.ShowNamedSides(m), nil}
+			if call.Status == string(protocol.Pending) {
+				out.YesBps = view.OpenPrice(m)
+			}
+			return out
 		})
 	}
 	return httpx.Tagged(c, receiptsJSON{shown.Handle, shown.ShowID, shown.StartedAt, shown.EndedAt, calls, shown.Recap})
@@ -60,20 +66,18 @@ func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 // marketsPerRead is the number of markets in one request to the ledger.
 const marketsPerRead = 100
 
-// sidesOf returns the names of the sides of the markets of calls, by market id. Markets with the sides Yes and No are missing.
-func (s *Server) sidesOf(ctx context.Context, calls []*signalv1.Signal) (map[string]*openapi.MarketSides, error) {
+// marketsOf returns the markets of calls, by market id.
+func (s *Server) marketsOf(ctx context.Context, calls []*signalv1.Signal) (map[string]*marketv1.Market, error) {
 	ids := view.List(calls, (*signalv1.Signal).GetMarketId)
 	slices.Sort(ids)
-	named := map[string]*openapi.MarketSides{}
+	named := map[string]*marketv1.Market{}
 	for part := range slices.Chunk(slices.Compact(ids), marketsPerRead) {
 		r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: part})
 		if err != nil {
 			return named, err
 		}
 		for _, m := range r.GetMarkets() {
-			if sides := view.ShowNamedSides(m); sides != nil {
-				named[m.GetId()] = sides
-			}
+			named[m.GetId()] = m
 		}
 	}
 	return named, nil

@@ -58,6 +58,14 @@ func ShowNamedSides(m *marketv1.Market) *openapi.MarketSides {
 	return nil
 }
 
+// OpenPrice returns the current price of YES of an open market in bps. It returns nil without a price and for other markets.
+func OpenPrice(m *marketv1.Market) *int32 {
+	if m.GetStatus() != string(protocol.MarketOpen) {
+		return nil
+	}
+	return m.YesBps
+}
+
 // maxSideName is the maximum length in characters of the name of a side on a page. The stored name may be longer.
 const maxSideName = 40
 
