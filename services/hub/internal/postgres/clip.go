@@ -95,6 +95,16 @@ func (s *Store) Clips(ctx context.Context, id protocol.MarketID, limit int) ([]s
 	}), err
 }
 
+// SessionClips implements stream.Store.
+func (s *Store) SessionClips(ctx context.Context, handle protocol.Handle, showID string, limit int) ([]stream.Clip, error) {
+	rows, err := s.read.ListSessionClips(ctx, db.ListSessionClipsParams{Handle: handle, ShowID: showID, MaxRows: int32(limit)})
+	return pg.Collect(rows, func(row db.ListSessionClipsRow) stream.Clip {
+		return stream.Clip{
+			ID: row.ID, Handle: handle, URL: pg.Value(row.URL), Duration: row.DurationS, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt,
+		}
+	}), err
+}
+
 // Clip implements stream.Store.
 func (s *Store) Clip(ctx context.Context, id string) (stream.Clip, error) {
 	row, ok, err := found(s.read.GetClip(ctx, id))

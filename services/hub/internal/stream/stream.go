@@ -43,6 +43,8 @@ type Store interface {
 	Streams(ctx context.Context, market protocol.MarketID) ([]Stream, error)
 	// Clips lists the ready clips of a market, newest first, at most limit.
 	Clips(ctx context.Context, market protocol.MarketID, limit int) ([]Clip, error)
+	// SessionClips lists the ready clips of a session of an operator, newest first, at most limit.
+	SessionClips(ctx context.Context, handle protocol.Handle, showID string, limit int) ([]Clip, error)
 	// Clip returns a ready clip. It returns ErrNoClip for a clip that is not ready or was deleted, and for a clip of a suspended
 	// operator or of a hidden profile.
 	Clip(ctx context.Context, id string) (Clip, error)

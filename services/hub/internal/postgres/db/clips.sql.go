@@ -461,6 +461,56 @@ func (q *Queries) ListPartnerTimes(ctx context.Context) ([]ListPartnerTimesRow, 
 	return items, nil
 }
 
+const listSessionClips = `-- name: ListSessionClips :many
+SELECT c.id, c.url, c.duration_s, c.created_by, c.created_at
+FROM clips c
+WHERE c.handle = $1 AND c.show_id = $2::text AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT $3
+`
+
+type ListSessionClipsParams struct {
+	Handle  protocol.Handle
+	ShowID  string
+	MaxRows int32
+}
+
+type ListSessionClipsRow struct {
+	ID        string
+	URL       *string
+	DurationS *int32
+	CreatedBy protocol.Handle
+	CreatedAt time.Time
+}
+
+// Returns the ready clips of a session of an operator, newest first.
+func (q *Queries) ListSessionClips(ctx context.Context, arg ListSessionClipsParams) ([]ListSessionClipsRow, error) {
+	rows, err := q.db.Query(ctx, listSessionClips, arg.Handle, arg.ShowID, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSessionClipsRow
+	for rows.Next() {
+		var i ListSessionClipsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.URL,
+			&i.DurationS,
+			&i.CreatedBy,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTapeViews = `-- name: ListTapeViews :many
 SELECT coalesce(v.views, 0) AS views
 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS g (origin, tape_id, n)

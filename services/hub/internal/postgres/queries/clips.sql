@@ -78,6 +78,15 @@ WHERE c.market_id = @market_id AND c.status = 'ready'
 ORDER BY c.created_at DESC, c.id DESC
 LIMIT @max_rows;
 
+-- name: ListSessionClips :many
+-- Returns the ready clips of a session of an operator, newest first.
+SELECT c.id, c.url, c.duration_s, c.created_by, c.created_at
+FROM clips c
+WHERE c.handle = @handle AND c.show_id = @show_id::text AND c.status = 'ready'
+    AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = c.handle AND p.withheld)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT @max_rows;
+
 -- name: GetClip :one
 -- Returns a ready clip of an operator who is shown.
 SELECT c.id, c.handle, coalesce(c.market_id, '')::text AS market_id, c.url, c.thumbnail_url, c.duration_s, c.status, c.stance,
