@@ -12,7 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/signalcast/signalcast/pkg/protocol"
-	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/format"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/pages/site"
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
@@ -74,8 +74,12 @@ type livePage struct {
 	Name, MarketURL, Note, Yes, No string
 	MarketID, YesName, NoName      string // market of the overlay, and the names of its sides
 	UpdatedAt                      string
+	IsFollowing, CanFollow         bool         // CanFollow: the visitor has a session and is not the operator
 	Offline                        *offlinePart // nil during a broadcast, except for a recap
 	IsRecap                        bool         // the page shows the recap of the session in its URL
+	Calls                          []liveCall   // newest calls of the newest session
+	calls                          []*signalv1.Signal
+	Clips                          []clipRow // of the market during a broadcast, else of the session on the page
 }
 
 // stateTexts has the label and the text of each session state. The script of the page has the same texts.
@@ -127,28 +131,26 @@ func (s *server) live(c echo.Context, account identityclaim.Account) error {
 			path = recapPath(handle, showID)
 		}
 	}
-	offline := func() *offlinePart { return nil }
-	if (state != livestream.StateLive && state != stateStarting || showID != "") && s.OnAir != nil && !unavailable["air"] {
+	addParts := func(*livePage) {}
+	if s.OnAir != nil && !unavailable["air"] {
 		g = site.NewPartReader(c.Request().Context(), site.PartsTimeout)
-		offline = s.readOffline(c, g, account, showID)
+		addParts = s.readLiveParts(g, account, s.Viewer(c), &air, showID)
 	}
 	p := livePage{
 		Layout: s.NewLayout(c, name+" · Broadcasts", "Broadcasts of "+name+" (@"+string(handle)+") on Signalcast.", path),
 		Handle: string(handle), Heading: name, Avatar: site.AvatarOf(account.Operator),
 		State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
 		Approved: air.Approved, Viewers: format.Grouped(air.Viewers),
-		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
+		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"), IsRecap: showID != "",
 	}
 	if p.OnAir = state == livestream.StateLive; p.OnAir {
 		p.Title, p.Description = name+" live · Signalcast", name+" (@"+string(handle)+") is live on Signalcast."
 	}
 	p.Unavailable = g.Wait()
-	if p.Offline = offline(); p.Offline != nil {
-		p.Offline.SignIn, p.IsRecap = p.Account.SignInURL, showID != ""
-		if last := p.Offline.Last; last != nil && p.IsRecap {
-			p.Title = "Broadcast of " + name + ", " + last.EndedAt.UTC().Format("2 January 2006") + " · Signalcast"
-			p.Description = format.CountOf(last.Count, "call") + ", " + last.Score + " points, " + last.Peak + "."
-		}
+	if addParts(&p); p.IsRecap && p.Offline != nil && p.Offline.Last != nil {
+		last := p.Offline.Last
+		p.Title = "Broadcast of " + name + ", " + last.EndedAt.UTC().Format("2 January 2006") + " · Signalcast"
+		p.Description = format.CountOf(last.Count, "call") + ", " + last.Score + " points, " + last.Peak + "."
 	}
 	p.Wide, p.OGType, p.Nav = true, "video.other", "live"
 	p.AddPreview(s.HubURL, "operator", p.Handle)
@@ -159,12 +161,11 @@ func (s *server) live(c echo.Context, account identityclaim.Account) error {
 		p.Stream, p.Started = air.Session.URL, protocol.Stamp(air.Session.StartedAt)
 	}
 	p.fillSignal(&air.Overlay)
-	var m *marketv1.Market
-	if p.MarketID != "" {
-		m = s.sidesOf(c.Request().Context(), p.MarketID)
-	}
+	named := s.marketsOf(c.Request().Context(), append(view.List(p.calls, (*signalv1.Signal).GetMarketId), p.MarketID)...)
+	m := named[p.MarketID]
+	p.Calls = liveCallsOf(p.calls, named)
 	p.YesName, p.NoName = view.SideName(m, string(protocol.Yes)), view.SideName(m, string(protocol.No))
-	origins := s.videoOrigins(p.Stream)
+	origins := s.videoOrigins(append(view.List(p.Clips, func(clip clipRow) string { return clip.URL }), p.Stream)...)
 	p.Origins = strings.Join(origins, " ")
 	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))
 	return s.RenderParts(c, g, http.StatusOK, "live", p)

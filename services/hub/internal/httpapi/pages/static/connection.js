@@ -151,14 +151,28 @@ export function element(name, set, ...children) {
   return e;
 }
 
+/** Returns the current price of the side of a call in bps; null if it is unknown or the call is not pending. */
+export const sidePrice = ({ direction, yesBps = null }) => (yesBps !== null && direction === 'NO' ? 10000 - yesBps : yesBps);
+
 const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
 
-/** Creates the list item of a call of GET /api/streamer/receipts. */
+/** Shows list items. Only those that differ from the shown ones are replaced, so that the others keep the focus. */
+export function fill(list, items) {
+  const shown = [...list.children];
+  items.forEach((item, i) => {
+    if (!shown[i]) list.append(item);
+    else if (!item.isEqualNode(shown[i])) shown[i].replaceWith(item);
+  });
+  shown.slice(items.length).forEach((item) => item.remove());
+}
+
+/** Creates the list item of a call of GET /api/streamer/receipts, as in the template of the live page. */
 export function callItem(r) {
+  const now = sidePrice(r);
   return element(
     'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
-    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
-    element('span', { className: 'fact' }, element('b', { textContent: `${sideName(r.sides, r.direction)} at ${callPrice(r)}` }), ` ${results[r.status] ?? 'Open'}`),
+    element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || r.marketId }),
+    element('span', { className: 'fact' }, element('b', { textContent: `${sideName(r.sides, r.direction)} at ${callPrice(r)}` }), ` ${results[r.status] ?? 'Open'}${now === null ? '' : `, now ${cents(now)}`}`),
   );
 }
 

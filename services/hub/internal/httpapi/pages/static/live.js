@@ -9,7 +9,7 @@ await new Promise((done) => {
   new PerformanceObserver(done).observe({ type: 'paint', buffered: true });
   setTimeout(done, 1000); // a page in the background is not painted
 });
-const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, element, callItem, write }, { player }] = await Promise.all([
+const [{ open }, { watch, read, latest, cents, bpsOf, sideName, formatDuration, element, callItem, fill, sidePrice, write }, { player }] = await Promise.all([
   import(root.dataset.library), import(root.dataset.connection), import(root.dataset.player),
 ]);
 
@@ -17,9 +17,10 @@ let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, view
 let signal; // null: none; undefined until it is known
 const wasLive = root.dataset.state === 'live';
 const patience = 5000; // ms
+const [shownCalls, shownClips] = [20, 10]; // as on the server
 let price = null;
 let fresh = true;
-let clip = null; // clip that plays instead of the stream
+let clip = null; // URL of the clip that plays instead of the stream
 let market = ''; // market whose price and clips are shown
 const names = new Map([[root.dataset.market, { yes: root.dataset.yes, no: root.dataset.no }]]); // names of the sides, by market
 const origins = root.dataset.origins.split(' ').filter(Boolean);
@@ -57,6 +58,7 @@ function show() {
   write(at('viewers'), `${air.viewers} watching`);
   at('stale').hidden = fresh;
   at('clip').hidden = !live();
+  at('filed').hidden = 'recap' in root.dataset && !live();
   if (air.approved && signal === undefined) return;
   const shown = air.approved && signal !== null;
   at('none').hidden = shown;
@@ -158,25 +160,44 @@ async function poll() {
 
 async function receipts() {
   const list = (await read(`/api/streamer/receipts?handle=${handle}`, 3000))?.receipts ?? [];
-  at('calls').replaceChildren(...list.map(callItem));
+  fill(at('calls'), list.slice(0, shownCalls).map((r) => {
+    const item = callItem(r);
+    if (sidePrice(r) !== null) item.append(element('a', { className: 'button quiet', href: `/m/${encodeURIComponent(r.marketId)}?side=${r.direction}#call`, textContent: 'Call it too' }));
+    return item;
+  }));
+  write(at('no-calls'), 'No calls yet.');
   at('no-calls').hidden = list.length > 0;
 }
 
+// While the broadcast is live, the list has the clips of its market. Else it keeps the clips that the server rendered.
 async function clips() {
-  if (!market) return at('clips').replaceChildren();
-  const list = (await read(`/api/m/${encodeURIComponent(market)}/clips?limit=10`, 3000))?.clips ?? [];
-  at('clips').replaceChildren(...list.filter((c) => c.url).map((c) => element(
-    'li', {}, element('button', { type: 'button', className: 'quiet', textContent: `Watch clip${c.durationS ? ` (${c.durationS} s)` : ''}`, onclick: () => replay(c) }),
-    element('span', { className: 'fact', textContent: `Stream of @${c.handle}, clip by @${c.createdBy}` }),
-    element('a', { href: `/clips/${encodeURIComponent(c.id)}`, textContent: 'Page of the clip' }),
-  )));
+  if (!live()) return;
+  const list = market ? (await read(`/api/m/${encodeURIComponent(market)}/clips?limit=${shownClips}`, 3000))?.clips ?? [] : [];
+  write(at('clips-h'), 'Clips of this market');
+  fill(at('clips'), list.filter((c) => c.url).map((c) => {
+    const href = `/clips/${encodeURIComponent(c.id)}`;
+    const watch = element('a', { className: 't', href, textContent: `Watch clip${c.durationS ? ` (${c.durationS} s)` : ''}` });
+    watch.dataset.video = c.url;
+    return element(
+      'li', {}, watch, element('span', { className: 'fact', textContent: `Stream of @${c.handle}, clip by @${c.createdBy}` }),
+      element('a', { href, textContent: 'Page of the clip' }),
+    );
+  }));
+  write(at('no-clips'), 'No clips yet.');
   at('no-clips').hidden = at('clips').children.length > 0;
 }
 
+at('clips').addEventListener('click', (event) => {
+  const video = event.target.dataset.video;
+  if (!video || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  replay(video);
+});
+
 // replay plays a clip instead of the stream, and then the stream again.
-function replay(c) {
-  clip = c;
-  screen.play(c.url, true);
+function replay(url) {
+  clip = url;
+  screen.play(url, true);
   show();
   at('video').scrollIntoView({ block: 'center' });
   at('video').onended = () => {

@@ -10,7 +10,7 @@ await new Promise((done) => {
   setTimeout(done, 1000); // a page in the background is not painted
 });
 for (const frame of document.querySelectorAll('iframe[data-src]')) frame.src = frame.dataset.src;
-const { formatDuration, element, callItem, write } = await import(root.dataset.connection);
+const { formatDuration, element, callItem, fill, write } = await import(root.dataset.connection);
 
 let me = { status: 'none', live: false, stream: null, signal: { marketId: null } };
 let live = false; // this page sends the heartbeats
@@ -289,7 +289,7 @@ async function receipts() {
   const answer = await call('GET', `/api/streamer/receipts?handle=${handle}`);
   if (!answer) return;
   if (answer.startedAt && !answer.endedAt && (live || me.live)) began = Date.parse(answer.startedAt);
-  at('studio-calls').replaceChildren(...answer.receipts.map(callItem));
+  fill(at('studio-calls'), answer.receipts.map(callItem));
   at('studio-no-calls').hidden = answer.receipts.length > 0;
 }
 
