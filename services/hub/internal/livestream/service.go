@@ -120,9 +120,9 @@ func (s *Service) Live(ctx context.Context) ([]Show, error) {
 	return list, nil
 }
 
-// Recent lists the sessions that ended within RecentSpan, newest first. Error: db_unavailable.
-func (s *Service) Recent(ctx context.Context) ([]Past, error) {
-	return s.Store.Recent(ctx, s.Now())
+// Recent lists the sessions that ended within span, newest first, at most MaxRecent. Error: db_unavailable.
+func (s *Service) Recent(ctx context.Context, span time.Duration) ([]Past, error) {
+	return s.Store.Recent(ctx, s.Now(), span)
 }
 
 // count sets the current number of viewers of each show in list. It sets 0 while Redis is unavailable.

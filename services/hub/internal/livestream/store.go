@@ -49,8 +49,8 @@ type Store interface {
 
 	// Live lists live sessions, most viewers in the newest sample first, at most MaxLive.
 	Live(ctx context.Context, now time.Time) ([]Show, error)
-	// Recent lists sessions that ended within RecentSpan, newest first, at most MaxRecent.
-	Recent(ctx context.Context, now time.Time) ([]Past, error)
+	// Recent lists sessions that ended within span, newest first, at most MaxRecent.
+	Recent(ctx context.Context, now time.Time, span time.Duration) ([]Past, error)
 	// Sweep ends sessions without heartbeats and clears expired overlay signals. It returns the total number of both.
 	Sweep(ctx context.Context, now time.Time) (int, error)
 	// Sample stores the numbers of viewers of sessions and publishes the numbers that have changed.

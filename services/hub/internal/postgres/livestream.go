@@ -327,9 +327,9 @@ func (s *OnAir) Live(ctx context.Context, now time.Time) ([]livestream.Show, err
 }
 
 // Recent implements livestream.Store.
-func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]livestream.Past, error) {
+func (s *OnAir) Recent(ctx context.Context, now time.Time, span time.Duration) ([]livestream.Past, error) {
 	rows, err := s.read.ListRecent(ctx, db.ListRecentParams{
-		Since: now.Add(-livestream.RecentSpan), Stale: now.Add(-livestream.Life), MaxRows: livestream.MaxRecent,
+		Since: now.Add(-span), Stale: now.Add(-livestream.Life), MaxRows: livestream.MaxRecent,
 	})
 	return pg.Collect(rows, func(row db.ListRecentRow) livestream.Past {
 		return livestream.Past{

@@ -120,7 +120,7 @@ func (s *Server) Live(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	past, err := s.OnAir.Recent(ctx)
+	past, err := s.OnAir.Recent(ctx, livestream.RecentSpan)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *server) home(c echo.Context) error {
 		return s.member(c, v)
 	}
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
-	shows := site.ReadPart(g, "live", s.broadcasts)
+	shows := site.ReadPart(g, "live", s.broadcasts(homeBroadcasts))
 	calls := s.newestEvents(g, "calls", "signal.created")
 	results := s.newestEvents(g, "resolutions", "market.resolved")
 	moves := site.CallPart(g, "moves", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
@@ -71,19 +71,21 @@ func (s *server) newestEvents(g *site.PartReader, name, eventType string) *site.
 	return site.CallPart(g, name, s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{Types: []string{eventType}, Limit: homeRows})
 }
 
-// broadcasts returns the first homeBroadcasts live broadcasts of approved operators.
-func (s *server) broadcasts(ctx context.Context) ([]broadcastRow, error) {
-	if s.OnAir == nil {
-		return nil, nil
-	}
-	shows, err := s.OnAir.Live(ctx)
-	rows := []broadcastRow{}
-	for _, show := range shows {
-		if show.Approved && len(rows) < homeBroadcasts {
-			rows = append(rows, broadcastRowOf(show))
+// broadcasts returns a function that reads the first live broadcasts of approved operators, at most the given number.
+func (s *server) broadcasts(most int) func(context.Context) ([]broadcastRow, error) {
+	return func(ctx context.Context) ([]broadcastRow, error) {
+		if s.OnAir == nil {
+			return nil, nil
 		}
+		shows, err := s.OnAir.Live(ctx)
+		rows := []broadcastRow{}
+		for _, show := range shows {
+			if show.Approved && len(rows) < most {
+				rows = append(rows, broadcastRowOf(show))
+			}
+		}
+		return rows, err
 	}
-	return rows, err
 }
 
 func broadcastRowOf(show livestream.Show) broadcastRow {

@@ -18,8 +18,9 @@ import (
 
 const (
 	livePath    = "/live"
-	recentShown = 12
-	recentAlone = 3 // recent broadcasts if no forecaster is live
+	liveShown   = 50
+	recentAlone = 3                   // recent broadcasts if no forecaster is live
+	recentSpan  = 30 * 24 * time.Hour // age of the oldest of the recent broadcasts
 	nextShown   = 5
 )
 
@@ -42,11 +43,11 @@ type segmentRow struct {
 	starts                      time.Time
 }
 
-// liveList handles GET /live, the page with the live broadcasts, the broadcasts of the last day and the next segments of the
+// liveList handles GET /live, the page with the live broadcasts, the broadcasts of the last 30 days and the next segments of the
 // programme.
 func (s *server) liveList(c echo.Context) error {
 	g := site.NewPartReader(c.Request().Context(), site.PartsTimeout)
-	shows, recent := site.ReadPart(g, "live", s.broadcasts), site.ReadPart(g, "recent", s.recentBroadcasts)
+	shows, recent := site.ReadPart(g, "live", s.broadcasts(liveShown)), site.ReadPart(g, "recent", s.recentBroadcasts)
 	programme := &site.Part[*programv1.GetProgramResponse]{}
 	if s.Programs != nil {
 		programme = site.CallPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
@@ -69,10 +70,10 @@ func (s *server) recentBroadcasts(ctx context.Context) ([]pastRow, error) {
 	if s.OnAir == nil {
 		return nil, nil
 	}
-	list, err := s.OnAir.Recent(ctx)
+	list, err := s.OnAir.Recent(ctx, recentSpan)
 	rows := []pastRow{}
 	for _, past := range list {
-		if past.Approved && len(rows) < recentShown {
+		if past.Approved {
 			rows = append(rows, pastRowOf(past))
 		}
 	}

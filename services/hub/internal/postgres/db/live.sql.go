@@ -503,23 +503,33 @@ func (q *Queries) ListLive(ctx context.Context, arg ListLiveParams) ([]ListLiveR
 }
 
 const listRecent = `-- name: ListRecent :many
-SELECT s.id, s.handle, s.started_at, coalesce(s.ended_at, s.last_beat + interval '45 seconds')::timestamptz AS ended,
-    s.viewers_peak, s.signal_market, coalesce(CASE WHEN p.hidden IS NOT TRUE THEN s.signal_name END, '')::text AS signal_name,
+WITH past AS (
+    (SELECT l.id, l.ended_at AS ended
+    FROM live_sessions l
+    WHERE l.aired AND l.ended_at > $2::timestamptz
+        AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = l.handle AND p.status = 'suspended')
+    ORDER BY l.ended_at DESC, l.id DESC
+    LIMIT $1)
+    UNION ALL
+    SELECT l.id, l.last_beat + interval '45 seconds' AS ended
+    FROM live_sessions l
+    WHERE l.aired AND l.ended_at IS NULL AND l.last_beat <= $3 AND l.last_beat + interval '45 seconds' > $2::timestamptz
+        AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = l.handle AND p.status = 'suspended')
+)
+SELECT s.id, s.handle, s.started_at, past.ended::timestamptz AS ended, s.viewers_peak, s.signal_market,
+    coalesce(CASE WHEN p.hidden IS NOT TRUE THEN s.signal_name END, '')::text AS signal_name,
     coalesce(p.status = 'approved', false)::boolean AS approved
-FROM live_sessions s
+FROM past
+JOIN live_sessions s ON s.id = past.id
 LEFT JOIN streamer_profiles p ON p.handle = s.handle
-WHERE s.aired
-    AND (s.ended_at > $1::timestamptz
-        OR s.ended_at IS NULL AND s.last_beat <= $2 AND s.last_beat + interval '45 seconds' > $1::timestamptz)
-    AND p.status IS DISTINCT FROM 'suspended'
-ORDER BY ended DESC, s.id DESC
-LIMIT $3
+ORDER BY past.ended DESC, s.id DESC
+LIMIT $1
 `
 
 type ListRecentParams struct {
+	MaxRows int32
 	Since   time.Time
 	Stale   time.Time
-	MaxRows int32
 }
 
 type ListRecentRow struct {
@@ -534,9 +544,10 @@ type ListRecentRow struct {
 }
 
 // Returns ended sessions, newest first, without those of suspended operators. The signal name is empty for a hidden
-// profile. A session without a heartbeat after stale counts as ended even if its end is not stored yet.
+// profile. A session without a heartbeat after stale counts as ended even if its end is not stored yet. There are few such
+// sessions; of the others, only the newest are read, however long ago @since is.
 func (q *Queries) ListRecent(ctx context.Context, arg ListRecentParams) ([]ListRecentRow, error) {
-	rows, err := q.db.Query(ctx, listRecent, arg.Since, arg.Stale, arg.MaxRows)
+	rows, err := q.db.Query(ctx, listRecent, arg.MaxRows, arg.Since, arg.Stale)
 	if err != nil {
 		return nil, err
 	}

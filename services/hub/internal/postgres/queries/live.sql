@@ -90,17 +90,28 @@ LIMIT @max_rows;
 
 -- name: ListRecent :many
 -- Returns ended sessions, newest first, without those of suspended operators. The signal name is empty for a hidden
--- profile. A session without a heartbeat after stale counts as ended even if its end is not stored yet.
-SELECT s.id, s.handle, s.started_at, coalesce(s.ended_at, s.last_beat + interval '45 seconds')::timestamptz AS ended,
-    s.viewers_peak, s.signal_market, coalesce(CASE WHEN p.hidden IS NOT TRUE THEN s.signal_name END, '')::text AS signal_name,
+-- profile. A session without a heartbeat after stale counts as ended even if its end is not stored yet. There are few such
+-- sessions; of the others, only the newest are read, however long ago @since is.
+WITH past AS (
+    (SELECT l.id, l.ended_at AS ended
+    FROM live_sessions l
+    WHERE l.aired AND l.ended_at > @since::timestamptz
+        AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = l.handle AND p.status = 'suspended')
+    ORDER BY l.ended_at DESC, l.id DESC
+    LIMIT @max_rows)
+    UNION ALL
+    SELECT l.id, l.last_beat + interval '45 seconds' AS ended
+    FROM live_sessions l
+    WHERE l.aired AND l.ended_at IS NULL AND l.last_beat <= @stale AND l.last_beat + interval '45 seconds' > @since::timestamptz
+        AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = l.handle AND p.status = 'suspended')
+)
+SELECT s.id, s.handle, s.started_at, past.ended::timestamptz AS ended, s.viewers_peak, s.signal_market,
+    coalesce(CASE WHEN p.hidden IS NOT TRUE THEN s.signal_name END, '')::text AS signal_name,
     coalesce(p.status = 'approved', false)::boolean AS approved
-FROM live_sessions s
+FROM past
+JOIN live_sessions s ON s.id = past.id
 LEFT JOIN streamer_profiles p ON p.handle = s.handle
-WHERE s.aired
-    AND (s.ended_at > @since::timestamptz
-        OR s.ended_at IS NULL AND s.last_beat <= @stale AND s.last_beat + interval '45 seconds' > @since::timestamptz)
-    AND p.status IS DISTINCT FROM 'suspended'
-ORDER BY ended DESC, s.id DESC
+ORDER BY past.ended DESC, s.id DESC
 LIMIT @max_rows;
 
 -- name: ListStaleLiveSessions :many
