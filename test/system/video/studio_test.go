@@ -232,7 +232,7 @@ func TestStreamKeyByForm(t *testing.T) {
 	if n := b.Count("#live-clips li"); n != 1 {
 		t.Errorf("the page shows %d clips; want 1", n)
 	}
-	b.Click("#live-clips button")
+	b.Click("#live-clips a[data-video]")
 	requirePlaying(t, b)
 	b.ForgetOutage() // requests for playlists that did not exist yet
 	b.RequireNoProblems()

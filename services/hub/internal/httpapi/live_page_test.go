@@ -15,7 +15,7 @@ func TestLivePages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t, countViewers(t))
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", "No forecaster is live right now.",
-		"No broadcasts in the last 24 hours.", "Nothing is scheduled.", `>Live</a>`)
+		"No broadcasts in the last 30 days.", "Nothing is scheduled.", `>Live</a>`)
 	offline := b.send("GET", "/live/mara_k", "", with("Accept", "text/html"))
 	want(t, offline, 200, "", "Broadcasts · Signalcast</title>", "!live · Signalcast", "!is live on", "No broadcast yet.", "Full record of @mara_k",
 		"Sign in to be notified when live")
@@ -35,7 +35,12 @@ func TestLivePages(t *testing.T) {
 	b.clock.Advance(20 * time.Second)
 	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` href="/live/mara_k"`, "Ostrava gauge above 6 m?",
 		` href="/m/701122"`, "0 viewers", "!No forecaster is live")
-	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>", "!Last broadcast")
+	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>", "!Last broadcast",
+		"Sign in to follow", "Clips of this market", "No calls yet.", "No clips yet.")
+	b.file("NO", 6850, b.byKey())
+	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "<b>NO at 69¢, stated 68.5¢</b> Open, now 68.5¢",
+		` href="/m/701122?side=NO#call">Call it too</a>`, ` id="live-no-calls" hidden`)
+	has(t, b.send("GET", receiptsURL, ""), `"yesBps":3150`)
 	session, _, err := b.deps.OnAir.Last(t.Context(), "mara_k")
 	must(t, err)
 	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "live · Signalcast</title>", "!Recap</h2>")
@@ -50,10 +55,10 @@ func TestLivePages(t *testing.T) {
 	want(t, b.send("GET", "/live/mara_k", "", with("Accept", "text/html")), 200, "", "!live · Signalcast", "Last broadcast</h2>", "Ended <time",
 		"with no viewers", "!No broadcast yet.", "too short for a chart")
 	want(t, b.send("GET", "/live/mara_k?show="+session.ID, "", with("Accept", "text/html")), 200, "", "<title>Broadcast of ", "Recap</h2>",
-		` content="0 calls, 0 points, no viewers."`, session.ID+`"><code`)
+		` content="1 call, 0 points, no viewers."`, session.ID+`"><code`)
 	card := "/api/card/broadcast/mara_k." + session.ID
-	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", ` src="`+card+`.svg"`)
-	want(t, b.send("GET", card+".svg", ""), 200, "", "Ostrava gauge above 6 m?", "0 calls", "No viewers")
+	want(t, b.send("GET", "/live", "", with("Accept", "text/html")), 200, "", `<img data-src="`+card+`.svg"`, `<noscript><img src="`+card+`.svg"`)
+	want(t, b.send("GET", card+".svg", ""), 200, "", "Ostrava gauge above 6 m?", "1 call", "No viewers")
 	want(t, b.send("GET", "/api/card/broadcast/tide."+session.ID, ""), 404, "not_found")
 	for _, show := range []string{"1", "0199f0c0-0000-7000-8000-000000000099"} {
 		want(t, b.send("GET", "/live/mara_k?show="+show, "", with("Accept", "text/html")), 404, "", "There is no page at this address.")
