@@ -163,6 +163,12 @@ func TestClipLife(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].URL != film.URL || *list[0].Duration != 30 || list[0].Title != d.Title || *list[0].Stance != "YES" || list[0].Views != 0 {
 		t.Fatalf("%+v %v", list, err)
 	}
+	for show, want := range map[string]int{d.ShowID: 1, "0199f0e0-0000-7000-8000-000000000002": 0, "": 0} {
+		list, err := store.SessionClips(t.Context(), "mara_k", show, 10)
+		if err != nil || len(list) != want || want == 1 && (list[0].ID != d.ID || list[0].URL != film.URL || *list[0].Duration != 30) {
+			t.Errorf("clips of the session %q: %+v %v; want %d", show, list, err, want)
+		}
+	}
 	for range 3 {
 		if err := store.AddView(t.Context(), "hub", d.ID); err != nil {
 			t.Fatal(err)
