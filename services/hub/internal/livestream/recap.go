@@ -145,7 +145,9 @@ func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to ti
 	var out []*signalv1.Signal
 	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()
 	for {
-		r, err := s.Records.ListCalls(ctx, &recordv1.ListCallsRequest{Handle: string(handle), Limit: int32(min(callPage, most)), Cursor: cursor})
+		r, err := s.Records.ListCalls(ctx, &recordv1.ListCallsRequest{
+			Handle: string(handle), Limit: int32(min(callPage, most)), Cursor: cursor,
+		})
 		if err != nil {
 			return nil, err
 		}

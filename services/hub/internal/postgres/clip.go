@@ -100,7 +100,8 @@ func (s *Store) SessionClips(ctx context.Context, handle protocol.Handle, showID
 	rows, err := s.read.ListSessionClips(ctx, db.ListSessionClipsParams{Handle: handle, ShowID: showID, MaxRows: int32(limit)})
 	return pg.Collect(rows, func(row db.ListSessionClipsRow) stream.Clip {
 		return stream.Clip{
-			ID: row.ID, Handle: handle, URL: pg.Value(row.URL), Duration: row.DurationS, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt,
+			ID: row.ID, Handle: handle, URL: pg.Value(row.URL), Duration: row.DurationS, CreatedBy: row.CreatedBy,
+			CreatedAt: row.CreatedAt,
 		}
 	}), err
 }
