@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
@@ -17,6 +18,12 @@ func TestHomeOfMember(t *testing.T) {
 	w := b.send("GET", "/", "", b.bySession())
 	want(t, w, 200, "", "Cache-Control: private, no-store")
 	has(t, w, "Welcome</h1>", "Make your first call", "Find forecasters to follow", "Press the star of a market", "!How it works", "!unavailable")
+	lane := func() string { return apitest.Last[*cataloguev1.FindMarketsRequest](b.ledger).GetLane() }
+	equal(t, lane(), "")
+	lanes := url.Values{"displayName": {"Mara K"}, "lanes": {"WORLD"}}
+	want(t, b.post("/studio", lanes, b.bySession()), http.StatusSeeOther, "")
+	has(t, b.send("GET", "/", "", b.bySession()), "Welcome</h1>")
+	equal(t, lane(), "WORLD") // the chosen lane
 	filed := b.file("NO", 6900, b.bySession())
 	want(t, b.post("/m/"+nativeID+"/watch", url.Values{"watch": {"yes"}}, b.bySession()), http.StatusSeeOther, "")
 	has(t, b.send("GET", "/", "", b.bySession()), "Your calls</h1>", ` href="/receipts/`+filed+`"`, "now 68.5¢", "−0.5 points", "Markets to call",

@@ -2,6 +2,7 @@ package livestream
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,12 @@ type Streamer struct {
 // is then unchanged. If lanes is nil, the stored lanes remain. Error: db_unavailable.
 func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []string) (status Status, first bool, err error) {
 	return s.Store.Register(ctx, handle, lanes, s.Now())
+}
+
+// ChosenLanes returns the lanes of markets that an operator has chosen. Error: db_unavailable.
+func (s *Service) ChosenLanes(ctx context.Context, handle protocol.Handle) ([]protocol.Lane, error) {
+	profile, err := s.Store.Streamer(ctx, handle)
+	return MarketLanes(profile.Lanes), err
 }
 
 // ChooseLanes stores the lanes of an operator's streamer profile. Error: db_unavailable.
@@ -83,6 +90,17 @@ func ParseLanes(list []string) (keys []string, ok bool) {
 		keys = append(keys, key)
 	}
 	return keys, len(keys) <= MaxLanes
+}
+
+// MarketLanes returns the lanes of markets that belong to lanes of the broadcast programme, without those that have none.
+func MarketLanes(keys []string) []protocol.Lane {
+	var lanes []protocol.Lane
+	for _, lane := range protocol.Lanes {
+		if key := laneKeys[string(lane)]; key != "" && slices.Contains(keys, key) {
+			lanes = append(lanes, lane)
+		}
+	}
+	return lanes
 }
 
 // Limits of the texts of an overlay signal, in characters, and its lifetime.

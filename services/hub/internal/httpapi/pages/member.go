@@ -51,6 +51,12 @@ func (s *server) member(c echo.Context, v site.Viewer) error {
 		list, _, err := s.watchedMarkets(ctx, user, 0)
 		return list, err
 	})
+	lanes := site.ReadPart(g, "lanes", func(ctx context.Context) ([]protocol.Lane, error) {
+		if s.OnAir == nil { // lanes are stored with the profiles of streamers
+			return nil, nil
+		}
+		return s.OnAir.ChosenLanes(ctx, protocol.Handle(v.Handle))
+	})
 	unavailable := g.Wait()
 	list := append(slices.Clone(calls.Value.GetSignals()), results.Value.GetSignals()...)
 	named := s.marketsOf(ctx, view.List(list, (*signalv1.Signal).GetMarketId)...)
@@ -75,7 +81,7 @@ func (s *server) member(c echo.Context, v site.Viewer) error {
 	for _, m := range watched.Value[:min(len(watched.Value), homeRows)] {
 		p.Watched = append(p.Watched, rowOf(m))
 	}
-	p.Suggested = s.suggestedFor(ctx, list, named)
+	p.Suggested = s.suggestedFor(ctx, lanes.Value, list, named)
 	return s.RenderParts(c, g, http.StatusOK, "member", p)
 }
 
@@ -96,30 +102,48 @@ func (s *server) newsOf(ctx context.Context, user operator.ID) (*feedv1.ListEven
 	return s.Ledger.Feed.ListEvents(ctx, &feedv1.ListEventsRequest{Types: followingTypes, OperatorIds: unmuted, Limit: homeRows})
 }
 
-// suggestedFor returns open markets with a high volume that are not among the markets of the calls. They are from the lane that most
-// of the calls are from. If they cannot be read, there are none.
-func (s *server) suggestedFor(ctx context.Context, calls []*signalv1.Signal, named map[string]*marketv1.Market) []marketRow {
-	q, best, called, lanes := &cataloguev1.FindMarketsRequest{Sort: byVolume24h}, 0, map[string]bool{}, map[string]int{}
+// suggestedFor returns open markets with a high volume that are not among the markets of the calls. They are from the chosen lanes, one
+// of each lane first. Without a chosen lane, they are from the lane of most calls. If they cannot be read, there are none.
+func (s *server) suggestedFor(
+	ctx context.Context, lanes []protocol.Lane, calls []*signalv1.Signal, named map[string]*marketv1.Market,
+) []marketRow {
+	shown := map[string]bool{}
 	for _, call := range calls {
-		id := call.GetMarketId()
-		called[id] = true
-		lane := protocol.LaneFilter(named[id].GetLane()).String()
-		if lanes[lane]++; lanes[lane] > best {
-			q.Lane, best = lane, lanes[lane]
-		}
+		shown[call.GetMarketId()] = true
 	}
-	q.Limit = int32(suggestedMarkets + len(called))
-	ctx, cancel := context.WithTimeout(ctx, titlesTimeout)
-	defer cancel()
-	r, err := s.Ledger.Catalogue.FindMarkets(ctx, q)
-	if err != nil {
-		return nil
+	if len(lanes) == 0 {
+		lanes = []protocol.Lane{laneOfMost(calls, named)}
 	}
+	g, found := site.NewPartReader(ctx, titlesTimeout), make([]*site.Part[*cataloguev1.FindMarketsResponse], 0, len(lanes))
+	for _, lane := range lanes {
+		found = append(found, site.CallPart(g, "suggested", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
+			Lane: string(lane), Sort: byVolume24h, Limit: int32(suggestedMarkets + len(shown)),
+		}))
+	}
+	g.Wait()
 	var rows []marketRow
-	for _, m := range r.GetMarkets() {
-		if !called[m.GetId()] && len(rows) < suggestedMarkets {
-			rows = append(rows, rowOf(m))
+	for range suggestedMarkets {
+		for _, of := range found {
+			for _, m := range of.Value.GetMarkets() {
+				if len(rows) < suggestedMarkets && !shown[m.GetId()] {
+					shown[m.GetId()] = true
+					rows = append(rows, rowOf(m))
+					break
+				}
+			}
 		}
 	}
 	return rows
+}
+
+// laneOfMost returns the lane that most of the calls are from; "" without calls.
+func laneOfMost(calls []*signalv1.Signal, named map[string]*marketv1.Market) (most protocol.Lane) {
+	count := map[protocol.Lane]int{}
+	for _, call := range calls {
+		lane := protocol.LaneFilter(named[call.GetMarketId()].GetLane())
+		if count[lane]++; count[lane] > count[most] {
+			most = lane
+		}
+	}
+	return most
 }
