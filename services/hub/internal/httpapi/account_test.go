@@ -235,6 +235,7 @@ func TestSignInReturnsOnlyToPages(t *testing.T) {
 	for address, good := range map[string]bool{
 		"/settings/apps": true, "/settings/profile": true, "/apps": false, "/dev": true, "/markets": true, "/markets?q=x": true, "/u/tide": true, "/m/701122?interval=1h": true, "/receipts/x": true,
 		"/protocol/authorize?client_id=x": true, "/protocol/authorize": false, "/sign-out": false, "/u/tide/follow": false, "/u/": false, "//evil.example/u/x": false, "/u/..": false,
+		"/": true, "/board?lane=tech": true, "/live": true, "/tip/tide": true, "/u/me": true, "/about": true, "//": false, "/no-such-page": false, "/live/a/b": false, "/static/app.js": false,
 		"/u//evil.example": false, "https://evil.example/apps": false, "/\\evil.example": false, "/api/dev/keys": false, "/apps\r\nx: y": false, "/u/" + strings.Repeat("a", 6144): false,
 	} {
 		page := b.send("GET", "/sign-in?"+url.Values{"return_to": {address}}.Encode(), "").Body.String()
@@ -245,6 +246,32 @@ func TestSignInReturnsOnlyToPages(t *testing.T) {
 			t.Errorf("return_to=%q: the sign-in returns to %q", address, v.Get("return_to"))
 		}
 	}
+}
+
+// TestHeaderSignIn checks that the link to the sign-in in the header of a page returns to that page with its query fields, without other
+// text of the URL, and that the link to the calls of the visitor leads to the record of that visitor.
+func TestHeaderSignIn(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	html := with("Accept", "text/html")
+	link := func(back string) string { return ` href="/sign-in?` + url.Values{"return_to": {back}}.Encode() + `"` }
+	for page, back := range map[string]string{
+		"/": "/", "/?q=planted": "/", "/board": "/board", "/board?lane=tech&x=planted": "/board?lane=tech", "/live": "/live", "/feed?of=wire": "/feed?of=wire",
+		"/search?q=ostrava%20%26+gauge": "/search?q=ostrava+%26+gauge", "/search?q=" + strings.Repeat("a", 513): "/search", "/network": "/network",
+		"/compare?b=mara_k&a=tide": "/compare?a=tide&b=mara_k", "/pulse": "/pulse", "/tip/mara_k": "/tip/mara_k",
+		"/markets?lane=MUSIC&sort=newest": "/markets?lane=MUSIC&sort=newest", "/u/mara_k?state=open": "/u/mara_k?state=open",
+		"/m/" + marketID + "?side=NO": "/m/" + marketID + "?side=NO",
+	} {
+		w := b.send("GET", page, "", html)
+		has(t, w, `<a class="enter"`+link(back), link("/u/me")+">My calls", "!planted")
+	}
+	has(t, b.send("GET", "/no-such-page", "", html), `<a class="enter" href="/sign-in"`)
+	w := b.send("GET", "/u/me", "", html)
+	want(t, w, http.StatusSeeOther, "", "Cache-Control: no-store")
+	if to, err := url.Parse(w.Header().Get("Location")); err != nil || to.Query().Get("return_to") != hubURL+"/u/me" {
+		t.Errorf("the page of the visitor leads to %s", to)
+	}
+	want(t, b.send("GET", "/u/me", "", html, b.bySession()), http.StatusSeeOther, "", "Location: /u/mara_k", "Cache-Control: no-store")
 }
 
 const profilePath = "/api/streamer/profile"

@@ -38,7 +38,7 @@ func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []
 // ChosenLanes returns the lanes of markets that an operator has chosen. Error: db_unavailable.
 func (s *Service) ChosenLanes(ctx context.Context, handle protocol.Handle) ([]protocol.Lane, error) {
 	profile, err := s.Store.Streamer(ctx, handle)
-	return MarketLanes(profile.Lanes), err
+	return marketLanes(profile.Lanes), err
 }
 
 // ChooseLanes stores the lanes of an operator's streamer profile. Error: db_unavailable.
@@ -92,8 +92,8 @@ func ParseLanes(list []string) (keys []string, ok bool) {
 	return keys, len(keys) <= MaxLanes
 }
 
-// MarketLanes returns the lanes of markets that belong to lanes of the broadcast programme, without those that have none.
-func MarketLanes(keys []string) []protocol.Lane {
+// marketLanes returns the lanes of markets that belong to lanes of the broadcast programme, without those that have none.
+func marketLanes(keys []string) []protocol.Lane {
 	var lanes []protocol.Lane
 	for _, lane := range protocol.Lanes {
 		if key := laneKeys[string(lane)]; key != "" && slices.Contains(keys, key) {

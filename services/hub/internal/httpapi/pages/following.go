@@ -50,7 +50,7 @@ type suggestedPerson struct{ Handle, Name, Score string }
 // following handles GET /following: calls, takes, results and live broadcasts of the forecasters that the visitor follows, newest
 // first, and the list of these forecasters. The query parameter "before" continues the list before the event with this number.
 func (s *server) following(c echo.Context) error {
-	v, ok, err := s.RequireViewer(c, site.FollowingPath)
+	v, ok, err := s.RequireViewer(c, site.ReturnPath(c.Request().URL))
 	if !ok {
 		return err
 	}

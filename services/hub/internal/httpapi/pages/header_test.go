@@ -26,7 +26,7 @@ func TestHeader(t *testing.T) {
 		header, rest, _ := strings.Cut(page, "</header>")
 		_, footer, _ := strings.Cut(rest, "<footer")
 		for _, part := range []string{
-			`<a class="skip" href="#main">Skip to content</a>`, `action="/search"`, `href="/markets"`, `href="/board"`, `href="/sign-in">My calls`,
+			`<a class="skip" href="#main">Skip to content</a>`, `action="/search"`, `href="/markets"`, `href="/board"`, `href="/sign-in?return_to=%2Fu%2Fme">My calls`,
 		} {
 			if path != "/nothing-here" && !strings.Contains(header, part) {
 				t.Errorf("the header of %s lacks %s", path, part)

@@ -29,7 +29,7 @@ type notificationsPage struct {
 
 // notifications handles GET /notifications, the notifications of the visitor.
 func (s *server) notifications(c echo.Context) error {
-	v, ok, err := s.RequireViewer(c, site.NotificationsPath)
+	v, ok, err := s.RequireViewer(c, site.ReturnPath(c.Request().URL))
 	if !ok {
 		return err
 	}

@@ -168,7 +168,7 @@ func (s *server) routes() []httpx.Route {
 		change,
 		page(http.MethodPost, "/profile/claims", "session", "no-store", s.accountForm(s.claimWallet)),
 		page(http.MethodPost, "/profile/claims/drop", "session", "no-store", s.accountForm(s.dropClaim)),
-		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.byHandle(s.person)),
+		page(http.MethodGet, site.PersonPath+":handle", "public", request.CacheShort, s.anyPerson),
 		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.byHandle(s.embed)),
 		page(http.MethodGet, site.LivePath+":handle", "public", request.CacheShort, s.byHandle(s.live)),
 		page(http.MethodGet, clipPath+":id", "public", request.CacheShort, s.clip),

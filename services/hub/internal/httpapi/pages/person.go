@@ -54,7 +54,19 @@ const (
 	resultsShown = 20
 )
 
-// person handles GET /u/{handle}, the profile and record of an operator. The parameter state selects calls: open, resolved or void.
+// anyPerson handles GET /u/{handle}. The handle me, which no operator can have, redirects to the page of the visitor.
+func (s *server) anyPerson(c echo.Context) error {
+	if site.PersonPath+c.Param("handle") != site.OwnPersonPath {
+		return s.byHandle(s.person)(c)
+	}
+	v, ok, err := s.RequireViewer(c, site.OwnPersonPath)
+	if !ok {
+		return err
+	}
+	return site.Redirect(c, site.PersonPath+v.Handle)
+}
+
+// person answers with the profile and record of an operator. The parameter state selects calls: open, resolved or void.
 // Operators also see their calls on unconfirmed markets.
 func (s *server) person(c echo.Context, account identityclaim.Account) error {
 	v, before := s.Viewer(c), request.Cursor(c.QueryParam("before"))

@@ -74,8 +74,7 @@ func (s *Site) accountOf(c echo.Context) Account {
 		Handle: protocol.Handle(v.Handle), AvatarURL: v.Session.AvatarURL, ClosingAt: v.Session.ClosingAt,
 	})}
 	if v.Handle == "" && s.LoginURL != "" {
-		// The query is left out: a page must not repeat untrusted text of its URL.
-		a.SignInURL = SignInURL(c.Request().URL.EscapedPath())
+		a.SignInURL = SignInURL(ReturnPath(c.Request().URL))
 	}
 	a.Unread = s.unread(c.Request().Context(), v)
 	return a

@@ -11,6 +11,7 @@ const (
 	MarketsPath              = "/markets"
 	NotificationsPath        = "/notifications"
 	NotificationSettingsPath = "/settings/notifications"
+	OwnPersonPath            = "/u/me" // redirects to the page of the visitor
 	PersonPath               = "/u/"
 	ProfilePath              = "/settings/profile"
 	ReceiptPath              = "/receipts/"

@@ -28,41 +28,83 @@ func SignInURL(back string) string {
 	return SignInPath + "?" + url.Values{"return_to": {back}}.Encode()
 }
 
-// returnPages are the pages to which a sign-in can return, with their labels. A path that ends in a slash matches paths with one
-// more segment. If a label ends in @, this segment is appended to the label.
-var returnPages = [...]struct{ path, word string }{
-	{ProfilePath, "your profile"},
-	{SettingsPath, "your settings"},
-	{ReportPath, "your report"},
-	{WelcomePath, "the welcome page"},
-	{AuthorizePath, "the app that asked to connect"},
-	{AppsPath, "your connected apps"},
-	{DevPath, "the developer page"},
-	{StudioPath, "the studio"},
-	{NotificationsPath, "your notifications"},
-	{FollowingPath, "the forecasters that you follow"},
-	{NotificationSettingsPath, "your notification settings"},
-	{MarketsPath, "the markets"},
-	{PersonPath, "the profile of @"},
-	{MarketPath, "the market you were looking at"},
-	{ReceiptPath, "the receipt you were looking at"},
-	{LivePath, "the broadcast of @"},
+// returnPages are the pages to which a sign-in can return, with their labels and the names of their query fields. A path that ends in a
+// slash, other than /, matches paths with one more segment. If a label ends in @, this segment is appended to the label.
+var returnPages = [...]struct{ path, word, fields string }{
+	{"/", "the home page", ""},
+	{ProfilePath, "your profile", ""},
+	{SettingsPath, "your settings", ""},
+	{ReportPath, "your report", "subject"},
+	{WelcomePath, "the welcome page", "return_to"},
+	{AuthorizePath, "the app that asked to connect", ""},
+	{AppsPath, "your connected apps", ""},
+	{DevPath, "the developer page", ""},
+	{StudioPath, "the studio", ""},
+	{NotificationsPath, "your notifications", "cursor"},
+	{FollowingPath, "the forecasters that you follow", "before people"},
+	{NotificationSettingsPath, "your notification settings", ""},
+	{MarketsPath, "the markets", "q lane closed sort cursor watching"},
+	{OwnPersonPath, "your calls", ""},
+	{PersonPath, "the profile of @", "state before"},
+	{MarketPath, "the market you were looking at", "interval side"},
+	{ReceiptPath, "the receipt you were looking at", ""},
+	{LivePath, "the broadcast of @", "show"},
+	{"/live", "the live broadcasts", ""},
+	{"/board", "the leaderboard", "order operators window lane"},
+	{"/feed", "the live feed", "of lane"},
+	{"/search", "your search", "q"},
+	{"/compare", "the comparison", "a b"},
+	{"/network", "the network", ""},
+	{"/pulse", "the activity of the service", ""},
+	{"/tip/", "the wallet address of @", ""},
+	{"/clips/", "the clip you were looking at", ""},
+	{"/docs", "the API reference", ""},
+	{"/about", "the page about Signalcast", ""},
+	{"/privacy", "the privacy page", ""},
+	{"/terms", "the terms", ""},
+	{"/status", "the status page", ""},
+}
+
+// returnPage returns the label and the query fields of the page with the given path. The label is empty if a sign-in cannot return to
+// that page.
+func returnPage(path string) (label string, fields []string) {
+	for _, r := range returnPages {
+		below, ok := strings.CutPrefix(path, r.path)
+		hasSegment := strings.HasSuffix(r.path, "/") && r.path != "/"
+		if !ok || hasSegment == (below == "") || strings.Contains(below, "/") {
+			continue
+		}
+		if label = r.word; strings.HasSuffix(label, "@") {
+			label += below
+		}
+		return label, strings.Fields(r.fields)
+	}
+	return "", nil
 }
 
 // ReturnLabel returns the label of the page with the given address; "" if a sign-in cannot return to that page.
 func ReturnLabel(address string) string {
 	path, _, _ := strings.Cut(address, "?")
-	for _, r := range returnPages {
-		below, ok := strings.CutPrefix(path, r.path)
-		if !ok || strings.HasSuffix(r.path, "/") == (below == "") || strings.Contains(below, "/") {
-			continue
+	label, _ := returnPage(path)
+	return label
+}
+
+const maxReturnField = 512 // maximum length of the value of a query field in bytes
+
+// ReturnPath returns the path of a page with the query fields that the page has. Other fields and long values are left out, because a
+// page must not repeat any text of its URL.
+func ReturnPath(u *url.URL) string {
+	path, sent, query := u.EscapedPath(), u.Query(), url.Values{}
+	_, fields := returnPage(path)
+	for _, name := range fields {
+		if value := sent.Get(name); value != "" && len(value) <= maxReturnField {
+			query.Set(name, value)
 		}
-		if strings.HasSuffix(r.word, "@") {
-			return r.word + below
-		}
-		return r.word
 	}
-	return ""
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
 }
 
 // StartSignIn sets the state cookie of a sign-in and returns the URL of the sign-in at the provider. back is the path to which
