@@ -45,6 +45,7 @@ func TestFeedPage(t *testing.T) {
 	market = s.NewNativeMarket(t, 5000, nil)
 	t.Run("hostile texts", func(t *testing.T) { requireHostileFeed(t, s, b, market) })
 	t.Run("button", func(t *testing.T) { requireButton(t, s, b, market) })
+	t.Run("home page", func(t *testing.T) { requireLiveHome(t, s, b, market) })
 	t.Run("results", func(t *testing.T) {
 		s.Finalize(t, market, "YES")
 		awaitEvent(t, b, "Won, +50 points")
@@ -103,6 +104,26 @@ func requireButton(t *testing.T, s *stack.Stack, b *browser.Tab, market string) 
 	if b.Visible("feed-new") != "" {
 		t.Error("the page shows the button without new events")
 	}
+}
+
+// requireLiveHome requires that a new call waits behind the button of the home page, and that the list keeps at most six calls. Other
+// events do not wait.
+func requireLiveHome(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
+	o := s.NewOperator(t)
+	b.Visit(s.Hub+"/", http.StatusOK)
+	b.Await("#calls-h", "Newest calls")
+	id := o.NewCall(t, market, "YES", 5000, stack.JSON{"textTake": "live on the home page"})
+	o.Send(t, "/api/signals/"+id+"/events", http.StatusCreated, stack.Bearer(o.Key), stack.JSON{"type": "reaffirm"})
+	b.AwaitWithin(feedUpdate, "#feed-new", "Show 1 new event")
+	b.Click("#feed-new")
+	b.AwaitWithin(feedUpdate, "#feed-rows li:first-child", "live on the home page")
+	if n := b.Count("#feed-rows li"); n > 6 {
+		t.Errorf("the home page shows %d calls; want at most 6", n)
+	}
+	b.RequireFits()
+	b.RequireNoProblems()
+	b.Visit(s.Hub+"/feed", http.StatusOK)
+	b.Await("#feed-phase", "Live")
 }
 
 // requireFeedWithoutScript requires that the page contains the newest events, at most 50, when scripts are disabled.

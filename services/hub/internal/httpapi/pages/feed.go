@@ -122,10 +122,15 @@ func (s *server) feed(c echo.Context) error {
 		p.Head = events.Value.GetHead()
 		p.Rows = feedRows(events.Value)
 	}
+	s.allowSocket(c)
+	return s.RenderParts(c, g, http.StatusOK, "feed", p)
+}
+
+// allowSocket lets the scripts of a page open the websocket of the live feed, if there is one.
+func (s *server) allowSocket(c echo.Context) {
 	if s.socket != "" {
 		c.Response().Header().Set("Content-Security-Policy", site.PagePolicy+s.socketSource())
 	}
-	return s.RenderParts(c, g, http.StatusOK, "feed", p)
 }
 
 // eventData has the members of event data that feed rows show.

@@ -27,6 +27,8 @@ type homePage struct {
 	site.Layout
 	OnAir                 []broadcastRow
 	Calls, Moves, Results []feedRow
+	CallRows              int   // maximum number of calls in the list
+	Head                  int64 // the script of the list adds the calls whose event numbers are above it
 	Ranks                 []boardRow
 }
 
@@ -57,12 +59,14 @@ func (s *server) home(c echo.Context) error {
 	p := homePage{
 		Layout: s.NewLayout(c, "", "Public calls on prediction markets, scored against the market price.", homePath),
 		OnAir:  shows.Value, Calls: feedRows(calls.Value), Results: feedRows(results.Value),
+		CallRows: homeRows, Head: calls.Value.GetHead(),
 	}
 	p.Unavailable, p.Wide, p.OGType, p.Feed = unavailable, true, "website", atomFile
 	for _, m := range moves.Value.GetMoves() {
 		p.Moves = append(p.Moves, moveRow(m))
 	}
 	p.Ranks, _ = boardRows(ranks.Value.GetRows())
+	s.allowSocket(c)
 	return s.RenderParts(c, g, http.StatusOK, "home", p)
 }
 

@@ -22,7 +22,7 @@ func TestHomePage(t *testing.T) {
 		"No forecaster has a resolved call yet.", `href="https://hub.example/"`)
 	cached(t, w, shared)
 	at := timestamppb.New(time.Date(2026, 9, 18, 11, 59, 58, 0, time.UTC))
-	b.feed.page = &feedv1.ListEventsResponse{Events: []*feedv1.Event{{
+	b.feed.page = &feedv1.ListEventsResponse{Head: 41, Events: []*feedv1.Event{{
 		Seq: 38, Type: "signal.created", At: at, Handle: "mara_k", MarketId: "1",
 		Data: `{"id":"` + callID + `","marketTitle":"Will it <b>rain</b>?","direction":"NO","priceAtPrediction":6850,"textTake":"<script>x</script>"}`,
 	}}}
@@ -30,7 +30,8 @@ func TestHomePage(t *testing.T) {
 	b.ledger.Board = []*boardv1.Row{b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260}))}
 	b.ledger.Board[0].Operator.AvatarUrl = proto.String("https://img.example/a.png")
 	has(t, b.get("/"), 200, "NO at 68.5¢", `href="/receipts/`+callID, "Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;",
-		`<a class="t" href="/m/7">Will it hail?</a>`, "40¢ to 61¢", `<a href="/u/ann"><i class="avatar" aria-hidden="true">A<img src="/u/ann/picture?v=7c047e18"`, `</i> <b><bdi>ANN</bdi></b>`, "!No calls yet.")
+		`<a class="t" href="/m/7">Will it hail?</a>`, "40¢ to 61¢", `<a href="/u/ann"><i class="avatar" aria-hidden="true">A<img src="/u/ann/picture?v=7c047e18"`, `</i> <b><bdi>ANN</bdi></b>`, "!No calls yet.",
+		`data-only="signal.created" data-rows="6" data-head="41"`, `src="/static/feed.js?v=`)
 	if q := apitest.Last[*boardv1.ListBroadcastRequest](b.ledger); q.GetOrder() != "edge" || q.GetOperators() != "independent" {
 		t.Errorf("asked for %v", q)
 	}

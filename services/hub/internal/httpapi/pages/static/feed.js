@@ -1,9 +1,10 @@
-// Adds new events to /feed after those that the server rendered. External text is always inserted as text, never as HTML.
+// Adds new events to the list of the pages / and /feed before those that the server rendered. External text is always inserted as text, never as HTML.
 
 const root = document.getElementById('feed');
 const at = (name) => document.getElementById(`feed-${name}`);
 const list = at('rows');
-const maxRows = 200; // rows on the page, and events that are not shown yet
+const maxRows = Number(root.dataset.rows ?? 200); // rows on the page, and events that are not shown yet
+const { only } = root.dataset; // event type of the list; undefined: all types
 
 const labels = {
   'signal.created': 'Call', 'signal.event': 'Note', 'signal.resolved': 'Result',
@@ -42,6 +43,11 @@ function describe({ seq, type, at, data }) {
   }
 }
 
+// write sets the text of an element that not every page has.
+function write(name, text) {
+  if (at(name)) at(name).textContent = text;
+}
+
 function element(name, set, ...children) {
   const e = Object.assign(document.createElement(name), set);
   e.append(...children);
@@ -77,7 +83,7 @@ function put(event) {
   }
   list.prepend(build(row));
   while (list.children.length > maxRows) list.lastElementChild.remove();
-  at('none').hidden = true;
+  if (at('none')) at('none').hidden = true;
 }
 
 let waiting = []; // events that arrived since the page was opened or the button was pressed
@@ -85,7 +91,7 @@ let arrived = 0; // their number, also of those that the queue has dropped
 
 // receive adds an event behind the button, so that the list does not move while it is read.
 function receive(event) {
-  if (!labels[event.type]) return; // unknown event type
+  if (!labels[event.type] || (only && event.type !== only)) return; // unknown type, or not of this list
   arrived++;
   waiting.push(event);
   if (waiting.length > maxRows) waiting.shift();
@@ -107,7 +113,7 @@ function showState(state) {
     connecting: 'Connecting', live: 'Live', closed: 'Closed', hole: 'Loading missed events', repaired: 'Live',
     reconnecting: `Reconnecting in ${Math.max(1, Math.round((state.wait ?? 0) / 1000))} s`,
   };
-  at('phase').textContent = text[state.phase];
+  write('phase', text[state.phase]);
   root.dataset.phase = state.phase;
 }
 
@@ -123,21 +129,21 @@ const feed = open({ url: socket, channels: [channel], since: numbered ? { [chann
 let heartbeatAt = 0;
 
 setInterval(() => {
-  if (heartbeatAt) at('beat').textContent = `${Math.round((Date.now() - heartbeatAt) / 1000)} s ago`;
+  if (heartbeatAt) write('beat', `${Math.round((Date.now() - heartbeatAt) / 1000)} s ago`);
 }, 1000);
 
 function handle(m) {
   switch (m.op) {
     case 'beat':
       heartbeatAt = Date.now();
-      at('beat').textContent = 'just now';
+      write('beat', 'just now');
       return;
     case 'snapshot':
       list.replaceChildren();
       for (const item of [...(m.data.items ?? [])].reverse()) put({ type: 'wire.move', at: m.at, data: item });
       return;
     case 'gap':
-      at('phase').textContent = 'Some events were missed. Reload the page.';
+      write('phase', 'Some events were missed. Reload the page.');
       return;
     case 'event':
       receive(m);
