@@ -5191,7 +5191,7 @@ export interface paths {
         put?: never;
         /**
          * Mute a followed operator on the pages
-         * @description The caller still follows the operator, without notifications, and unread ones of the operator are deleted. If the caller does not follow the operator, nothing changes.
+         * @description The caller still follows the operator, without notifications, and unread ones of the operator are deleted. With the field `kinds`, it only changes which notifications there are: a field for each of `calls`, `live` and `takes` is on, a missing one is off. If the caller does not follow the operator, nothing changes.
          */
         post: operations["muteByForm"];
         delete?: never;
@@ -15060,6 +15060,8 @@ export interface operations {
             query?: {
                 /** @description Only events with a smaller number. */
                 before?: number;
+                /** @description Cursor of the list of operators; an invalid one starts at the newest follow. */
+                people?: string;
             };
             header?: never;
             path?: never;
@@ -16409,7 +16411,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
+                    calls?: string;
                     csrf?: components["schemas"]["FormToken"];
+                    kinds?: string;
+                    live?: string;
+                    takes?: string;
                 };
             };
         };

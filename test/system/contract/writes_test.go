@@ -288,6 +288,7 @@ func TestForms(t *testing.T) {
 	}
 	as(session, "/u/"+other.Handle+"/follow", http.StatusSeeOther)
 	as(session, "/u/"+other.Handle+"/mute", http.StatusSeeOther)
+	as(session, "/u/"+other.Handle+"/mute", http.StatusSeeOther, "kinds", "yes", "calls", "yes")
 	as(session, "/u/"+other.Handle+"/unmute", http.StatusSeeOther)
 	as(session, "/u/"+other.Handle+"/unfollow", http.StatusSeeOther)
 	as(other.Session(t), "/u/"+p.Handle+"/follow", http.StatusSeeOther)

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -205,6 +206,36 @@ func TestUnavailableNotifications(t *testing.T) {
 	want(t, b.send("GET", "/api/user/notifications", "", b.byKey()), 503, "db_unavailable")
 }
 
+// TestFollowingPages checks that the page lists 25 followed forecasters, with links to the other ones, and the last calls of
+// forecasters without events.
+func TestFollowingPages(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	b.file("NO", 6900, with("Authorization", "Bearer "+b.ledger.AddKey(b.ledger.AddOperator("tide").GetId())))
+	b.ledger.Happened = []*feedv1.Event{}
+	for i := range 26 {
+		handle := fmt.Sprintf("person_%02d", i)
+		b.ledger.AddOperator(handle)
+		b.clock.Advance(time.Second)
+		want(t, b.post("/u/"+handle+"/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+	}
+	page := func(path string, conditions ...string) string {
+		t.Helper()
+		w := b.send("GET", path, "", b.bySession())
+		want(t, w, 200, "", conditions...)
+		_, rest, _ := strings.Cut(w.Body.String(), `href="/following?people=`)
+		cursor, _, _ := strings.Cut(rest, "#")
+		return cursor
+	}
+	next := page("/following", "@person_25", "@person_01", "!@person_00", "More forecasters", "!Newest follows", "No activity in the last 90 days.", "!Last calls")
+	equal(t, page("/following?people="+next, "@person_00", "!@person_01", "!More forecasters", "Newest follows"), "")
+	page("/following?people=x", "@person_25")
+	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "")
+	page("/following", "These are their last calls.", "at 69¢", ` href="/u/tide">@tide</a>`)
+	b.ledger.Fail(apitest.ErrDB, "ListCalls")
+	page("/following", "Their last calls are unavailable.")
+}
+
 // TestFollowing checks the page of followed forecasters: suggestions for a visitor who follows none, the events of followed
 // forecasters without those of other types, and that a muted forecaster remains in the list of follows.
 func TestFollowing(t *testing.T) {
@@ -239,6 +270,11 @@ func TestFollowing(t *testing.T) {
 	}
 	want(t, b.post("/u/tide/unmute", url.Values{}, b.bySession()), http.StatusSeeOther, "")
 	shows(true, "A take.")
+	const calls, live, takes = ` name="calls" value="yes" checked`, ` name="live" value="yes" checked`, ` name="takes" value="yes" checked`
+	has(t, b.send("GET", "/following", "", b.bySession()), calls, live, takes)
+	kinds := url.Values{"kinds": {"yes"}, "live": {"yes"}}
+	want(t, b.post("/u/tide/mute", kinds, b.bySession()), http.StatusSeeOther, "", "Location: /following")
+	has(t, b.send("GET", "/following", "", b.bySession()), "!"+calls, live, "!"+takes, "A take.", ` action="/u/tide/mute"`)
 	want(t, b.post("/u/no_such_user/mute", url.Values{}, b.bySession()), 404, "")
 	if w := b.send("GET", "/following", ""); w.Code/100 != 3 {
 		t.Errorf("without a session: %d", w.Code)

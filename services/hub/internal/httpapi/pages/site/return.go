@@ -28,8 +28,8 @@ func SignInURL(back string) string {
 	return SignInPath + "?" + url.Values{"return_to": {back}}.Encode()
 }
 
-// returnPages are the pages to which a sign-in can return, with their labels and the names of their query fields. A path that ends in a
-// slash, other than /, matches paths with one more segment. If a label ends in @, this segment is appended to the label.
+// returnPages are the pages to which a sign-in can return, with their labels and the names of their query fields. A path that ends
+// in a slash, other than /, matches paths with one more segment. If a label ends in @, this segment is appended to the label.
 var returnPages = [...]struct{ path, word, fields string }{
 	{"/", "the home page", ""},
 	{ProfilePath, "your profile", ""},
@@ -65,8 +65,8 @@ var returnPages = [...]struct{ path, word, fields string }{
 	{"/status", "the status page", ""},
 }
 
-// returnPage returns the label and the query fields of the page with the given path. The label is empty if a sign-in cannot return to
-// that page.
+// returnPage returns the label and the query fields of the page with the given path. The label is empty if a sign-in cannot return
+// to that page.
 func returnPage(path string) (label string, fields []string) {
 	for _, r := range returnPages {
 		below, ok := strings.CutPrefix(path, r.path)
@@ -91,8 +91,8 @@ func ReturnLabel(address string) string {
 
 const maxReturnField = 512 // maximum length of the value of a query field in bytes
 
-// ReturnPath returns the path of a page with the query fields that the page has. Other fields and long values are left out, because a
-// page must not repeat any text of its URL.
+// ReturnPath returns the path of a page with the query fields that the page has. Other fields and long values are left out,
+// because a page must not repeat any text of its URL.
 func ReturnPath(u *url.URL) string {
 	path, sent, query := u.EscapedPath(), u.Query(), url.Values{}
 	_, fields := returnPage(path)
