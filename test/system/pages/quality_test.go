@@ -124,6 +124,7 @@ func pagesOf(t *testing.T, s *stack.Stack, root string) ([]string, *stack.Operat
 	a.LinkWallet(t, wallet)
 	a.ClaimIdentity(t, wallet, a.Session(t)).Require(http.StatusOK)
 	a.Send(t, "/api/streamer/profile", http.StatusOK, a.Session(t), stack.JSON{"payoutAddress": wallet})
+	a.Send(t, "/api/user/follow", http.StatusOK, a.Session(t), stack.JSON{"handle": s.NewOperator(t).Handle})
 	var out []string
 	for _, o := range openapi.ForTest(t).Operations {
 		page := o.Spec().Responses.Status(http.StatusOK)
