@@ -24,7 +24,7 @@ func TestLivePage(t *testing.T) {
 	page, b := s.Hub+"/live/"+o.Handle, browser.Open(t, browser.Desktop)
 	b.Visit(page, http.StatusOK)
 	b.Await("#live-state", "Offline")
-	b.Await("#live-none", "No market on the overlay.")
+	b.Await("#live-none", "No market is shown.")
 	b.RequireAccessible()
 
 	setOverlay(t, o, stack.JSON{

@@ -84,7 +84,7 @@ type livePage struct {
 
 // stateTexts has the label and the text of each session state. The script of the page has the same texts.
 var stateTexts = map[string][2]string{
-	livestream.StateIdle:  {"Offline", "The broadcast is offline. This page updates when it starts."},
+	livestream.StateIdle:  {"Offline", "The broadcast is offline."},
 	livestream.StateEnded: {"Ended", "The broadcast has ended. Its calls stay on the record."},
 	stateStarting:         {"Live, no picture yet", "No picture yet. The video appears here when it arrives."},
 	livestream.StateLive:  {"Live", ""},

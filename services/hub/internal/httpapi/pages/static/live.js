@@ -28,7 +28,7 @@ const origins = root.dataset.origins.split(' ').filter(Boolean);
 const screen = player(at('video'), { library: root.dataset.hls, origins, onState: show });
 
 const stateTexts = {
-  idle: ['Offline', 'The broadcast is offline. This page updates when it starts.'],
+  idle: ['Offline', 'The broadcast is offline.'],
   ended: ['Ended', 'The broadcast has ended. Its calls stay on the record.'],
   starting: ['Live, no picture yet', 'No picture yet. The video appears here when it arrives.'],
   live: ['Live', ''],
