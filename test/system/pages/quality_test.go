@@ -181,7 +181,7 @@ const measure = `(async () => {
 		.observe({ type: "layout-shift", buffered: true });
 	const wait = ms => new Promise(done => setTimeout(done, ms));
 	await wait(300);
-	await Promise.race([Promise.all(document.getAnimations().map(a => a.finished)), wait(1000)]);
+	await Promise.race([Promise.all(document.getAnimations().map(a => a.finished.catch(() => {}))), wait(1000)]);
 	const paint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity;
 	const [page] = performance.getEntriesByType("navigation");
 	const files = performance.getEntriesByType("resource").filter(f => !f.name.endsWith("/mark.svg")); // the icon of the tab
