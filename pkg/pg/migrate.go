@@ -159,13 +159,13 @@ func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) 
 	return rows.Err()
 }
 
-// withLockRetries calls the function run. If run fails with a lock timeout, it calls run again, up to lockRetries times. Each
-// migration is one transaction, so a retry starts with the first migration that was not committed.
+// withLockRetries calls the function run. If run fails with a lock timeout or a deadlock, it calls run again, up to lockRetries
+// times. Each migration is one transaction, so a retry starts with the first migration that was not committed.
 func withLockRetries(ctx context.Context, run func(context.Context) error) error {
 	for n := 0; ; n++ {
 		err := run(ctx)
 		var pgErr *pgconn.PgError
-		if err == nil || n == lockRetries || !errors.As(err, &pgErr) || pgErr.Code != "55P03" {
+		if err == nil || n == lockRetries || !errors.As(err, &pgErr) || pgErr.Code != "55P03" && pgErr.Code != "40P01" {
 			return err
 		}
 		_ = dbtime.Sleep(ctx, 100*time.Millisecond)
