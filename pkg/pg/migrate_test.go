@@ -115,6 +115,18 @@ func TestMigrateRejects(t *testing.T) {
 	}
 }
 
+// TestMigrationIsRetriedAfterADeadlock runs a migration whose first try ends with the error of a deadlock. A rollback does not reset
+// the sequence that counts the tries.
+func TestMigrationIsRetriedAfterADeadlock(t *testing.T) {
+	t.Parallel()
+	db := testkit.Postgres(t)
+	migrate(t, db.Admin, files("CREATE SEQUENCE tries;"))
+	deadlock := "DO $$ BEGIN IF nextval('tries') = 1 THEN RAISE EXCEPTION 'once' USING ERRCODE = 'deadlock_detected'; END IF; END $$;"
+	if got := migrate(t, db.Admin, files("CREATE SEQUENCE tries;", deadlock)); got.To != 2 {
+		t.Errorf("the migration ended at version %d; want 2", got.To)
+	}
+}
+
 func TestManyMigratorsAtOnce(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t)
