@@ -34,3 +34,13 @@ func TestHomeOfMember(t *testing.T) {
 	want(t, w, 200, "", "X-Degraded: db")
 	has(t, w, "Your open calls are unavailable.", "Results are unavailable.", "Watched markets are unavailable.", "!Welcome")
 }
+
+// TestHomeOfMemberWithoutPoints checks that an open call which gets no points shows no change in points.
+func TestHomeOfMemberWithoutPoints(t *testing.T) {
+	t.Parallel()
+	b := withPages(t)
+	b.ledger.Quote(marketID, 0, 0)
+	w := b.post(callPost, callValues("k"), b.bySession())
+	want(t, b.post(callPost, callValues(formKey(t, w), "withoutPoints", "yes"), b.bySession()), http.StatusSeeOther, "")
+	has(t, b.send("GET", "/", "", b.bySession()), "Your calls</h1>", ">no points</b>")
+}

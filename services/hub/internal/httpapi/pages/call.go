@@ -61,7 +61,7 @@ type callSide struct {
 type ownCall struct {
 	ID, Side, SideClass, Price, At, AtISO string
 	Now, Change, Trend                    string // price of the side, and its change since the call; empty: unknown
-	Points                                string // that the call would get at this price
+	Points                                string // change of the price in points; empty: unknown
 	Result                                string // empty while the call is open
 	Update                                *eventPanel
 }
@@ -350,8 +350,13 @@ func ownCallOf(m *marketv1.Market, own *signalv1.Signal) *ownCall {
 	}
 	change := now - int(own.GetScoreBasisBps())
 	out.Now, out.Change, out.Trend = format.Cents(now), format.PointsOf(change)+"¢", trendOf(int64(change))
-	if out.Points = format.PointsOf(change) + " points"; change == 100 || change == -100 {
+	switch {
+	case signal.NoPoints(own) != "":
+		out.Points = "no points"
+	case change == 100 || change == -100:
 		out.Points = format.PointsOf(change) + " point"
+	default:
+		out.Points = format.PointsOf(change) + " points"
 	}
 	return out
 }
