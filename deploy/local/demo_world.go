@@ -171,7 +171,8 @@ func (s *crew) view(ctx context.Context, live *bot, oneIn int) {
 	}
 }
 
-// clip makes a clip of the broadcast of the first bot after clipAfter.
+// clip waits for clipAfter, so that there is enough video, and then makes a clip of the broadcast of the first bot. It prints a
+// failure and goes on: the demo works without clips.
 func (s *crew) clip(ctx context.Context) {
 	if dbtime.Sleep(ctx, clipAfter) != nil {
 		return

@@ -106,8 +106,8 @@ func requireButton(t *testing.T, s *stack.Stack, b *browser.Tab, market string) 
 	}
 }
 
-// requireLiveHome requires that a new call waits behind the button of the home page, and that the list keeps at most six calls. Other
-// events do not wait.
+// requireLiveHome opens the home page and files a call with an update. The button above the list "Newest calls" must count the
+// call and not the update. After a press, the call must be the first of at most six calls.
 func requireLiveHome(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
 	o := s.NewOperator(t)
 	b.Visit(s.Hub+"/", http.StatusOK)

@@ -14,7 +14,8 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// feedLedger is a fake of the ledger: its events, the callers of its only market, and the calls of each operator.
+// feedLedger is a ledger in memory. It has events, the ids of the operators who called its only market (701122), the number of
+// calls of each operator by id, and private notices.
 type feedLedger struct {
 	feedv1.FeedReadServiceClient
 	events  []*feedv1.Event
@@ -47,7 +48,7 @@ func (l *feedLedger) ListEvents(_ context.Context, q *feedv1.ListEventsRequest, 
 	return r, nil
 }
 
-// callLedger is the part of feedLedger that reads calls.
+// callLedger answers the reads of calls from the data of a feedLedger.
 type callLedger struct {
 	signalv1.SignalReadServiceClient
 	of *feedLedger
@@ -77,8 +78,8 @@ func (l callLedger) ListClosingMarkets(_ context.Context, q *signalv1.ListClosin
 	return r, nil
 }
 
-// handleLedger replaces the operator client of the ledger: ListOperators derives a handle from each id, and ListNotices returns the
-// notices that the test has stored in feedLedger.
+// handleLedger answers the reads of operators. ListNotices returns the notices of a feedLedger. ListOperators knows each
+// operator: the one whose id ends in 12 has the handle op_12.
 type handleLedger struct {
 	operatorv1.OperatorReadServiceClient
 	of *feedLedger

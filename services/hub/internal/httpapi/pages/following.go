@@ -47,7 +47,8 @@ type followingPage struct {
 	OlderURL          string
 }
 
-// followedPerson is a forecaster that the visitor follows. Calls, Live and Takes report whether the visitor is notified of them.
+// followedPerson is a row in the visitor's list of followed forecasters. The visitor gets a notification if the forecaster files
+// a call (Calls), starts a broadcast (Live) or adds a take (Takes), unless the forecaster is muted (Muted).
 type followedPerson struct {
 	Handle, Name              string
 	Avatar                    site.Avatar
@@ -57,8 +58,8 @@ type followedPerson struct {
 type suggestedPerson struct{ Handle, Name, Score string }
 
 // following handles GET /following: calls, takes, results and live broadcasts of the forecasters that the visitor follows, newest
-// first, and the list of these forecasters. The query parameter "before" continues the events before the one with this number,
-// and "people" is the cursor of the list of forecasters.
+// first, and the list of these forecasters. The query parameter "before" is a number of an event: the page shows older ones. The
+// parameter "people" is the cursor of a page of the list of forecasters.
 func (s *server) following(c echo.Context) error {
 	v, ok, err := s.RequireViewer(c, site.ReturnPath(c.Request().URL))
 	if !ok {

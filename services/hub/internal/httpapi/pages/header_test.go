@@ -40,8 +40,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestTheme checks that the form of the theme and the form of the search key each set a cookie without a session, and that the next page
-// has both choices.
+// TestTheme sends the form that chooses light or dark, and the form that switches off the key / for the search field. Each must
+// set its cookie, also for a visitor without a session, and the next page must follow both choices.
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

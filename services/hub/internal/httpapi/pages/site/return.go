@@ -28,8 +28,9 @@ func SignInURL(back string) string {
 	return SignInPath + "?" + url.Values{"return_to": {back}}.Encode()
 }
 
-// returnPages are the pages to which a sign-in can return, with their labels and the names of their query fields. A path that ends
-// in a slash, other than /, matches paths with one more segment. If a label ends in @, this segment is appended to the label.
+// returnPages are the pages to which a sign-in can return, with their labels and the names of their query fields. A path that
+// ends in a slash, other than /, matches paths with one more segment, such as a handle. If a label ends in @, this segment is
+// appended to the label.
 var returnPages = [...]struct{ path, word, fields string }{
 	{"/", "the home page", ""},
 	{ProfilePath, "your profile", ""},
@@ -91,8 +92,9 @@ func ReturnLabel(address string) string {
 
 const maxReturnField = 512 // maximum length of the value of a query field in bytes
 
-// ReturnPath returns the path of a page with the query fields that the page has. Other fields and long values are left out,
-// because a page must not repeat any text of its URL.
+// ReturnPath returns the path and query of a page, as the link "Sign in" of that page uses it. It keeps only the query fields
+// that the page has, with values of at most maxReturnField bytes. A link from another site can therefore not put any other text
+// into the page.
 func ReturnPath(u *url.URL) string {
 	path, sent, query := u.EscapedPath(), u.Query(), url.Values{}
 	_, fields := returnPage(path)

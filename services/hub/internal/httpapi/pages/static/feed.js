@@ -1,4 +1,5 @@
-// Adds new events to the list of the pages / and /feed before those that the server rendered. External text is always inserted as text, never as HTML.
+// Adds new events to the lists of the pages / and /feed, above those that the server rendered. External text is always inserted as
+// text, never as HTML.
 
 const root = document.getElementById('feed');
 const at = (name) => document.getElementById(`feed-${name}`);
