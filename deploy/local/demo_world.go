@@ -172,7 +172,7 @@ func (s *crew) view(ctx context.Context, live *bot, oneIn int) {
 }
 
 // clip waits for clipAfter, so that there is enough video, and then makes a clip of the broadcast of the first bot. It prints a
-// failure and goes on: the demo works without clips.
+// failure and continues: the demo works without clips.
 func (s *crew) clip(ctx context.Context) {
 	if dbtime.Sleep(ctx, clipAfter) != nil {
 		return

@@ -20,7 +20,7 @@ import (
 // demoEnded is the handle of the bot whose broadcast has ended. demoNew is the user name of a person who signs in for the first time.
 const demoPerson, demoHandle, demoLive, demoEnded, demoNew = "rain-check", "rain_check", "late-ferry", "slow_tram", "first-step"
 
-// pictured lists the pages that docs/pages.md shows. A name in braces in a path, such as {market}, stands for an id or a handle
+// pictured lists the pages that docs/pages.md shows. A name in braces in a path, such as {market}, is replaced by an id or a handle
 // of the running demo, which objectsOf finds. A page whose object the demo does not have is left out of the document, and the
 // test fails.
 var pictured = []struct {
